@@ -1,0 +1,1 @@
+"""Datasets: what the users hold, from files, specs, and embedded."""

@@ -1,0 +1,87 @@
+"""What can go wrong by a person's mistake, each said in one line."""
+
+import difflib
+from collections.abc import Iterable
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class LDPError(ValueError):
+    """A person's mistake: the message says what must hold, what was given and what to do."""
+
+
+class InvalidParameter(LDPError):
+    """A parameter outside its range, or a name that is no parameter."""
+
+
+class InvalidValue(LDPError):
+    """A user's value outside the domain: refused, never sent."""
+
+
+class InvalidReport(LDPError):
+    """A report that no client of this protocol can have sent."""
+
+
+class InvalidData(LDPError):
+    """A dataset that cannot be read as asked."""
+
+
+class UnknownName(LDPError):
+    """No protocol, method, metric or dataset has this name."""
+
+
+def require(holds: bool, who: object, what: str, got: object) -> None:
+    """Refuse a parameter: ``require(d >= 2, self, "d must be at least 2", d)``."""
+    if not holds:
+        name = who if isinstance(who, str) else type(who).__name__
+        raise InvalidParameter(f"{name}: {what}, got {got!r}.")
+
+
+def require_epsilon_and_domain(who: object, epsilon: float, d: int) -> None:
+    """The two parameters that every frequency oracle has."""
+    number = isinstance(epsilon, int | float) and not isinstance(epsilon, bool)
+    require(number and isfinite(epsilon) and epsilon > 0, who, "epsilon must be > 0", epsilon)
+    whole = isinstance(d, int) and not isinstance(d, bool)
+    require(whole and d >= 2, who, "d must be an integer of at least 2", d)
+
+
+def require_values(who: object, values: object, d: int) -> NDArray[np.uint32]:
+    """The users' values as codes; the first one that is no integer in `[0, d)` is named."""
+    given = np.asarray(values)
+    name = type(who).__name__
+    if given.ndim != 1:
+        raise InvalidValue(f"{name}: values must be a one-dimensional array, got {given.ndim}-d.")
+    if not len(given):
+        return np.empty(0, dtype=np.uint32)
+    if not np.issubdtype(given.dtype, np.integer):
+        raise InvalidValue(f"{name}: values must be integers in [0, {d}), got {given.dtype}.")
+    if given.min() < 0 or given.max() >= d:
+        first = int(np.argmax((given < 0) | (given >= d)))
+        raise InvalidValue(
+            f"{name}: values must be integers in [0, {d}), got {given[first]} at position {first}."
+        )
+    return given.astype(np.uint32, copy=False)
+
+
+def require_finite(who: object, **arrays: NDArray[Any]) -> None:
+    """Refuse arrays that are empty, not one-dimensional, of unequal length, or not finite."""
+    name = who if isinstance(who, str) else type(who).__name__
+    lengths = {len(a) if a.ndim == 1 else -1 for a in arrays.values()}
+    if lengths & {0, -1}:
+        raise InvalidData(f"{name}: {' and '.join(arrays)} must be one-dimensional and not empty.")
+    if len(lengths) > 1:
+        sizes = " and ".join(f"{len(a)} {k}" for k, a in arrays.items())
+        raise InvalidData(f"{name}: lengths must agree, got {sizes}.")
+    for what, array in arrays.items():
+        if not np.isfinite(array).all():
+            first = int(np.argmin(np.isfinite(array)))
+            raise InvalidData(f"{name}: {what} must be finite, got {array[first]} at {first}.")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """``" Did you mean 'oue' or 'olh'?"``, or nothing if nothing is close."""
+    close = difflib.get_close_matches(name, list(known), n=2, cutoff=0.4)
+    return f" Did you mean {' or '.join(map(repr, close))}?" if close else ""

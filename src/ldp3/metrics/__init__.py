@@ -1,0 +1,1 @@
+"""Utility metrics: how far an estimate is from the truth, one file per metric or family."""

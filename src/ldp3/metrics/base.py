@@ -1,0 +1,29 @@
+"""What a metric promises."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Self
+
+from ldp3.errors import require_finite
+from ldp3.types import Dataset, FloatArray
+
+
+@dataclass(frozen=True)
+class Metric(ABC):
+    """How far frequencies are from the truth; both may be unnormalised and negative."""
+
+    aliases: ClassVar[tuple[str, ...]] = ()
+    better: ClassVar[Literal["lower", "higher"]] = "lower"
+
+    def __call__(self, truth: FloatArray, frequencies: FloatArray) -> float:
+        """The metric's value; finite for finite input, which is checked."""
+        require_finite(self, truth=truth, frequencies=frequencies)
+        return float(self.compare(truth, frequencies))
+
+    @abstractmethod
+    def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:
+        """The formula, for two finite vectors of the same length."""
+
+    def for_data(self, data: Dataset) -> Self:  # noqa: ARG002
+        """This metric with what it needs to know of the dataset filled in."""
+        return self

@@ -1,0 +1,1 @@
+"""Post-processing: from an estimate to better frequencies, one file per method or family."""

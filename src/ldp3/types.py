@@ -1,0 +1,153 @@
+"""The values that flow from one stage to the next."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldp3.errors import InvalidData, InvalidParameter
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+WordArray = NDArray[np.uint64]
+Reports = NDArray[Any]  # users first: integers, packed bits, records or real vectors
+Total = IntArray | FloatArray  # what `aggregate` gives and `estimate` takes
+
+
+class Oracle(Protocol):
+    """What a post-processor may ask of a frequency oracle before it runs."""
+
+    @property
+    def p(self) -> float | None: ...
+    @property
+    def q(self) -> float | None: ...
+    @property
+    def support_size(self) -> int | None: ...
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a server knows after a collection; it holds no truth.
+
+    Parameters
+    ----------
+    frequencies
+        Unbiased estimates, shape `(d,)`; they may be negative and need not sum to one.
+    total
+        The aggregate they come from.
+    n
+        Number of reports.
+    noise
+        Variance of the estimate of a value that nobody holds.
+    p, q
+        Support probabilities, where the oracle is pure.
+    support_size
+        How many values each report supports, where that number is fixed (1 for GRR, k for SS).
+    """
+
+    frequencies: FloatArray
+    total: Total
+    n: int
+    noise: float
+    p: float | None = None
+    q: float | None = None
+    support_size: int | None = None
+
+    @property
+    def d(self) -> int:
+        """Size of the domain."""
+        return len(self.frequencies)
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """What the users hold: how many hold each of the `d` values, and what the values are called.
+
+    Parameters
+    ----------
+    name
+        What tables call it.
+    histogram
+        Number of users per value, shape `(d,)`.
+    labels
+        One text per value.
+    positions
+        Where the values lie on a line, if they are numbers; for the earth mover's distance.
+    values
+        The users' codes in `[0, d)`, in the order of the file, if they were kept.
+    notes
+        What the loader did and a person should know, one sentence each.
+    """
+
+    name: str
+    histogram: IntArray
+    labels: Sequence[str]
+    positions: FloatArray | None = None
+    values: NDArray[np.integer[Any]] | None = None
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        h = self.histogram
+        if h.ndim != 1 or len(h) < 2:
+            raise InvalidData(f"{self.name}: at least two different values are needed.")
+        if not np.issubdtype(h.dtype, np.integer) or h.min() < 0 or h.sum() < 1:
+            raise InvalidData(f"{self.name}: a histogram holds numbers of users, at least one.")
+        if len(self.labels) != len(h):
+            raise InvalidData(f"{self.name}: {len(h)} values but {len(self.labels)} labels.")
+
+    @property
+    def d(self) -> int:
+        """Size of the domain."""
+        return len(self.histogram)
+
+    @cached_property
+    def n(self) -> int:
+        """Number of users."""
+        return int(self.histogram.sum())
+
+    @cached_property
+    def frequencies(self) -> FloatArray:
+        """The truth that metrics compare with."""
+        return self.histogram / self.n
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the histogram and the labels: what the data *is*, whatever it is called."""
+        content = sha256(self.histogram.astype("<i8").tobytes())
+        for label in self.labels:
+            content.update(f"{len(label)}:{label}".encode())
+        return content.hexdigest()
+
+    def scaled(self, population: int) -> "Dataset":
+        """The same distribution for `population` users, by largest remainders."""
+        if population < 1:
+            raise InvalidParameter(f"population must be at least 1, got {population!r}.")
+        counts = apportion(self.histogram, population)
+        return Dataset(self.name, counts, self.labels, self.positions, notes=self.notes)
+
+
+def apportion(weights: NDArray[Any], seats: int) -> IntArray:
+    """Whole numbers that sum to `seats`, in proportion to `weights`, by largest remainders.
+
+    Equal remainders go to the lower index.
+
+    >>> apportion(np.array([3, 2, 2]), 9)
+    array([4, 3, 2])
+    """
+    if np.issubdtype(weights.dtype, np.integer):  # exact, whatever the size
+        total = int(weights.sum())
+        shares = [divmod(int(w) * seats, total) for w in weights]
+        floors = np.array([whole for whole, _ in shares], dtype=np.int64)
+        remainders = np.array([rest / total for _, rest in shares])
+    else:
+        exact = weights / weights.sum() * seats
+        floors = np.floor(exact).astype(np.int64)
+        remainders = exact - floors
+    order = np.argsort(-remainders, kind="stable")
+    floors[order[: seats - int(floors.sum())]] += 1
+    return floors
