@@ -42,18 +42,28 @@ def block(typingctx: Any, state: Any) -> Any:  # noqa: ARG001
 
 def _expand(key: NDArray[np.uint32], counter: np.uint64, out: NDArray[np.uint32]) -> None:
     u32, u64 = np.uint32, np.uint64
+    k0, k1, k2, k3 = (
+        key[0],
+        key[1],
+        key[2],
+        key[3],
+    )  # read once: `out` might alias it, for all LLVM knows
+    k4, k5, k6, k7 = key[4], key[5], key[6], key[7]
     for b in range(out.shape[1]):
         c = counter + u64(b)
         # "expand 32-byte k", the key, a 64-bit counter, a nonce of zero
         x: Any = block(
             (
                 u32(0x61707865), u32(0x3320646E), u32(0x79622D32), u32(0x6B206574),
-                key[0], key[1], key[2], key[3], key[4], key[5], key[6], key[7],
+                k0, k1, k2, k3, k4, k5, k6, k7,
                 u32(c & u64(0xFFFFFFFF)), u32(c >> u64(32)), u32(0), u32(0),
             )
         )  # fmt: skip
-        for i in range(16):
-            out[i, b] = x[i]
+        # written out: a loop over the tuple would keep LLVM from running blocks side by side
+        out[0, b], out[1, b], out[2, b], out[3, b] = x[0], x[1], x[2], x[3]
+        out[4, b], out[5, b], out[6, b], out[7, b] = x[4], x[5], x[6], x[7]
+        out[8, b], out[9, b], out[10, b], out[11, b] = x[8], x[9], x[10], x[11]
+        out[12, b], out[13, b], out[14, b], out[15, b] = x[12], x[13], x[14], x[15]
 
 
 try:

@@ -6,8 +6,10 @@ kernel runs, because importing it takes longer than printing a help page.
 
 import warnings
 from collections.abc import Callable
-from functools import cached_property, update_wrapper
+from functools import cache, cached_property, update_wrapper
+from hashlib import blake2b
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 P = ParamSpec("P")
@@ -28,6 +30,8 @@ class Kernel(Generic[P, R]):
         numba = _numba()
         if self.module is not None:
             return cast(Callable[P, R], getattr(import_module(self.module), self.function.__name__))
+        # Numba notices a change of the kernel's own file, not of a kernel that it calls
+        self.function.__qualname__ += f"_{_state_of_sources()}"
         try:
             return cast(Callable[P, R], numba.njit(nogil=True, cache=True)(self.function))
         except RuntimeError:  # no folder to cache in: compile for this process only
@@ -70,6 +74,13 @@ def on_compile(say: Callable[[], None]) -> None:
             """Numba asks for it."""
 
     event.register("numba:compile", Once())
+
+
+@cache
+def _state_of_sources() -> str:
+    files = sorted(Path(__file__).parent.rglob("*.py"))
+    state = [(f.name, f.stat().st_mtime_ns, f.stat().st_size) for f in files]
+    return blake2b(repr(state).encode(), digest_size=6).hexdigest()
 
 
 def _numba() -> Any:

@@ -79,7 +79,7 @@ class GRR(PureOracle):
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
         codes = require_values(self, values, self.d)
         reports = np.empty(len(codes), dtype=np.min_scalar_type(self.d - 1))
-        _respond(codes, words(rng, len(codes)), np.uint64(self.truth), np.uint64(self.lie), reports)
+        respond(codes, words(rng, len(codes)), np.uint64(self.truth), np.uint64(self.lie), reports)
         return reports
 
     def supports(self, reports: Reports, value: int) -> BoolArray:
@@ -105,21 +105,24 @@ class GRR(PureOracle):
 
 
 @njit
-def _respond(
-    codes: NDArray[np.uint32],
+def respond(
+    codes: NDArray[Any],
     draws: WordArray,
     truth: np.uint64,
     lie: np.uint64,
     reports: NDArray[Any],
 ) -> None:
-    # words below `truth` tell it; the rest fall into d-1 equal drawers, one per lie
+    """Words below `truth` tell it; the rest fall into equal drawers of `lie` words, one per lie."""
+    inverse = 1.0 / float(lie)
     for i in range(codes.size):
         own = np.uint64(codes[i])
-        if draws[i] < truth:
-            reports[i] = own
-        else:
-            drawer = (draws[i] - truth) // lie
-            reports[i] = drawer + np.uint64(drawer >= own)  # step over the true value
+        offset = draws[i] - truth
+        # offset // lie by a multiplication, which is off by one at most: the remainder tells
+        drawer = np.uint64(np.int64(float(offset) * inverse))
+        rest = np.int64(offset - drawer * lie)
+        drawer += np.uint64(rest >= 0 and np.uint64(rest) >= lie) - np.uint64(rest < 0)
+        drawer += np.uint64(drawer >= own)  # step over the true value
+        reports[i] = own if draws[i] < truth else drawer
 
 
 @njit
