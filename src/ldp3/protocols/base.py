@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from typing import ClassVar
 
 import numpy as np
@@ -16,7 +17,8 @@ from ldp3.errors import (
 )
 from ldp3.types import BoolArray, Estimate, FloatArray, IntArray, Reports, Total
 
-CHUNK = 65_536  # users per batch: their reports stay in cache, and memory stays small
+CHUNK = 65_536  # users per batch
+CHUNK_BITS = 2**28  # and 32 MiB of reports at the most, whatever the domain
 
 
 @dataclass(frozen=True)
@@ -56,8 +58,8 @@ class FrequencyOracle(ABC):
 
     def simulate(self, histogram: IntArray, rng: np.random.Generator) -> Total:
         """An aggregate with the law of the user path, for users with this histogram."""
-        parts = (self.aggregate(self.perturb(v, rng)) for v in users(histogram))
-        return sum(parts, start=np.int64(0))  # type: ignore[return-value]
+        batches = users(histogram, self.batch)
+        return reduce(np.add, (self.aggregate(self.perturb(v, rng)) for v in batches))
 
     def valid(self, reports: Reports) -> BoolArray:
         """Which rows a server may count."""
@@ -73,6 +75,11 @@ class FrequencyOracle(ABC):
         """Size of one report on the wire."""
         some = self.perturb(np.zeros(1, dtype=np.int64), np.random.Generator(np.random.PCG64(0)))
         return some.nbytes * 8
+
+    @property
+    def batch(self) -> int:
+        """How many users to perturb and aggregate at a time."""
+        return max(1, min(CHUNK, CHUNK_BITS // self.report_bits))
 
     @property
     def privacy_ratio(self) -> Fraction | None:
@@ -175,7 +182,7 @@ class PureOracle(FrequencyOracle):
         return noise + frequency * (1 - self.p - self.q) / (n * gap)
 
 
-def users(histogram: IntArray, size: int = CHUNK) -> Iterator[IntArray]:
+def users(histogram: IntArray, size: int) -> Iterator[IntArray]:
     """The users' values in batches of `size`, in order of value, without holding them all."""
     ends = np.cumsum(histogram)
     for start in range(0, int(ends[-1]), size):
