@@ -57,7 +57,7 @@ def load(
     grid: str | None = None,
     within: str | None = None,
     missing: Literal["refuse", "drop"] = "refuse",
-    format: "Format | None" = None,
+    input_format: "Format | None" = None,
     keep_values: bool = False,
 ) -> "Dataset":
     """The dataset in `source`; the options are those of `ldp3.datasets.base.Reading`.
@@ -85,7 +85,7 @@ def load(
         grid=grid,
         within=within,
         missing=missing,
-        format=format,
+        input_format=input_format,
         keep_values=keep_values,
     )
     return load(source, reading)

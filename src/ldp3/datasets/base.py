@@ -59,7 +59,7 @@ class Reading:
         users outside are left out. Default: what occurs.
     missing
         What to do with a row that holds no value: refuse the file, or drop the row and say so.
-    format
+    input_format
         What the file holds, where its ending does not say: lines (one value each), csv, parquet,
         or transactions (one user per line, items separated by spaces or commas).
     keep_values
@@ -77,7 +77,7 @@ class Reading:
     grid: str | None = None
     within: str | None = None
     missing: Literal["refuse", "drop"] = "refuse"
-    format: Format | None = None
+    input_format: Format | None = None
     keep_values: bool = False
 
     def given(self) -> list[str]:

@@ -66,15 +66,15 @@ def require_readable(path: Path) -> None:
 
 def format_of(path: Path, reading: Reading) -> Format:
     """What the file holds, as asked or by its ending."""
-    if reading.format:
-        return reading.format
+    if reading.input_format:
+        return reading.input_format
     ending = Path(path.name.lower().removesuffix(".gz")).suffix
     if ending not in ENDINGS:
         known = ", ".join(ENDINGS)
         choices = ", ".join(get_args(Format))
         raise InvalidData(
             f"{path}: endings are {known} (and .gz after them); say what the file holds "
-            f"with --format ({choices})."
+            f"with --input-format ({choices})."
         )
     text = ENDINGS[ending] != "parquet"
     return "transactions" if reading.pick and text else ENDINGS[ending]
@@ -142,7 +142,7 @@ def _ragged(lines: io.TextIOWrapper, separator: str, error: Exception) -> str:
             if len(fields) > width:
                 return (
                     f"row {row:,} has {len(fields)} fields where the first row has {width}; "
-                    f"put values that hold a comma in double quotes, or use --format lines "
+                    f"put values that hold a comma in double quotes, or use --input-format lines "
                     f"(or transactions)."
                 )
     except csv.Error:

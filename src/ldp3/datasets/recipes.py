@@ -101,14 +101,14 @@ class Porto(Source):
     def load(self) -> Dataset:
         """Trips per cell."""
         require(bool(self.path), self, "path must name the raw file", self.path)
-        users = open_file(Path(self.path), Reading(format="csv", header=True))
+        users = open_file(Path(self.path), Reading(input_format="csv", header=True))
         reading = Reading(grid=self.grid, within=self.within or None)
         return replace(grid_cells(_starts(users), reading), name="porto")
 
 
 def _transactions(source: Source, name: str, path: str, top: int, pick: Pick) -> Dataset:
     require(bool(path), source, "path must name the raw file", path)
-    reading = Reading(format="transactions", top=top, pick=pick)
+    reading = Reading(input_format="transactions", top=top, pick=pick)
     reading.require_consistent()
     users, domain = single_values(open_file(Path(path), reading), reading)
     return replace(count(users, Reading(), domain), name=name)
