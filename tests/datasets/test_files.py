@@ -149,6 +149,14 @@ def test_a_given_domain_keeps_its_order_and_the_values_nobody_holds(tmp_path: Pa
     assert data.values.tolist() == [2, 1, 2]
 
 
+def test_a_large_domain_keeps_its_order_too(tmp_path: Path) -> None:
+    order = ldp3.stream(0, "domain").permutation(50_000)
+    domain = written(tmp_path, "d.txt", "\n".join(map(str, order)).encode())
+    data = ldp3.load(np.arange(0, 50_000, 3), domain=domain)
+    assert data.labels == [str(value) for value in order]
+    assert (data.histogram == (order % 3 == 0)).all()
+
+
 def test_positions_are_left_out_where_a_given_domain_goes_up_and_down(tmp_path: Path) -> None:
     domain = written(tmp_path, "d.txt", b"3\n1\n2\n")
     assert ldp3.load([1, 2, 3], domain=domain).positions is None

@@ -31,12 +31,12 @@ def test_expected_counts_are_within_one_user_of_the_shape(shape: str, d: int, n:
 
 
 def test_zipf_by_hand() -> None:
-    counts = ldp3.load("zipf(s=2, d=3, n=49)").histogram
-    assert counts.tolist() == [36, 9, 4]
+    counts = ldp3.load("zipf(s=2, d=3, n=49_000_000)").histogram
+    assert counts.tolist() == [36_000_000, 9_000_000, 4_000_000]
 
 
 def test_geometric_by_hand() -> None:
-    assert ldp3.load("geometric(p=0.5, d=3, n=7)").histogram.tolist() == [4, 2, 1]
+    assert ldp3.load("geometric(p=0.5, d=3, n=7_000)").histogram.tolist() == [4_000, 2_000, 1_000]
 
 
 def test_gaussian_falls_off_as_a_bell() -> None:
