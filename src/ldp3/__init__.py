@@ -6,13 +6,17 @@ from ldp3.errors import LDPError
 from ldp3.randomness import secure, stream
 
 if TYPE_CHECKING:  # a client that only perturbs must not wait for what it does not use
+    from os import PathLike
+
+    from ldp3.datasets.base import Format, Missing, Pick
     from ldp3.metrics.base import Metric
     from ldp3.postprocessing.base import PostProcessor
     from ldp3.protocols.base import FrequencyOracle
+    from ldp3.types import Dataset
 
 __version__ = "0.1.0"
 
-__all__ = ["LDPError", "metric", "oracle", "postprocess", "secure", "stream"]
+__all__ = ["LDPError", "load", "metric", "oracle", "postprocess", "secure", "stream"]
 
 
 def oracle(spec: "str | type[FrequencyOracle]", epsilon: float, d: int) -> "FrequencyOracle":
@@ -37,3 +41,51 @@ def metric(spec: "str | type[Metric]") -> "Metric":
     from ldp3.metrics.base import Metric
 
     return build(Metric, spec)  # type: ignore[type-abstract]
+
+
+def load(
+    source: object,
+    *,
+    column: str | int | None = None,
+    header: bool = False,
+    counts: bool = False,
+    domain: "str | PathLike[str] | None" = None,
+    domain_size: int | None = None,
+    top: int | None = None,
+    pick: "Pick | None" = None,
+    bins: str | int | None = None,
+    grid: str | None = None,
+    within: str | None = None,
+    missing: "Missing" = "refuse",
+    input_format: "Format | None" = None,
+    keep_values: bool = False,
+) -> "Dataset":
+    """The dataset in `source`; the options are those of `ldp3.datasets.base.Reading`.
+
+    `source` is a path, a spec such as ``"zipf(s=1.3, d=1024, n=10_000_000)"`` or ``"flights"``,
+    a pandas, Polars or Arrow table or column, a NumPy array or list of values, or a dataset.
+
+    >>> load(["b", "a", "b"]).histogram
+    array([1, 2])
+    """
+    from pathlib import Path
+
+    from ldp3.datasets.base import Reading
+    from ldp3.datasets.loading import load
+
+    reading = Reading(
+        column=column,
+        header=header,
+        counts=counts,
+        domain=Path(domain) if domain is not None else None,
+        domain_size=domain_size,
+        top=top,
+        pick=pick,
+        bins=bins,
+        grid=grid,
+        within=within,
+        missing=missing,
+        input_format=input_format,
+        keep_values=keep_values,
+    )
+    return load(source, reading)

@@ -64,7 +64,7 @@ class Estimate:
         return len(self.frequencies)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # compare digests: arrays have no single answer to ==
 class Dataset:
     """What the users hold: how many hold each of the `d` values, and what the values are called.
 
@@ -99,6 +99,8 @@ class Dataset:
             raise InvalidData(f"{self.name}: a histogram holds numbers of users, at least one.")
         if len(self.labels) != len(h):
             raise InvalidData(f"{self.name}: {len(h)} values but {len(self.labels)} labels.")
+        if self.positions is not None and self.positions.shape != h.shape:
+            raise InvalidData(f"{self.name}: {len(h)} values but {len(self.positions)} positions.")
 
     @property
     def d(self) -> int:
@@ -117,10 +119,12 @@ class Dataset:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of the histogram and the labels: what the data *is*, whatever it is called."""
+        """SHA-256 of histogram, labels and positions: what the data *is*, whatever its name."""
         content = sha256(self.histogram.astype("<i8").tobytes())
         for label in self.labels:
             content.update(f"{len(label)}:{label}".encode())
+        if self.positions is not None:
+            content.update(self.positions.astype("<f8").tobytes())
         return content.hexdigest()
 
     def scaled(self, population: int) -> "Dataset":
