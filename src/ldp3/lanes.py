@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 LANES = 64
 
 
-@intrinsic
+@intrinsic  # type: ignore[untyped-decorator]
 def _count_equal(
     typingctx: Any,  # noqa: ARG001
     table: Any,
@@ -53,7 +53,7 @@ def _count_equal(
     return types.void(table, target, size, counters, first), codegen
 
 
-@numba.njit(nogil=True)
+@numba.njit(nogil=True)  # type: ignore[untyped-decorator]
 def count_equal(
     table: NDArray[Any], target: NDArray[Any], size: int, counters: NDArray[Any], first: int
 ) -> None:
