@@ -9,9 +9,14 @@ import ast
 import inspect
 import pkgutil
 import re
+import sys
+import traceback
 from collections.abc import Iterable
 from dataclasses import fields
+from hashlib import sha256
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -26,6 +31,28 @@ def find(kind: type[T], *plugins: ModuleType) -> dict[str, type[T]]:
     names = (m.name for m in pkgutil.iter_modules(package.__path__, package.__name__ + "."))
     modules = [*map(import_module, names), *plugins]
     return {name_of(c): c for m in modules for c in _defined(m, kind)}
+
+
+def plugin(path: Path) -> ModuleType:
+    """The module in the file at `path`, loaded once, whatever the current folder is."""
+    name = f"ldp3_plugin_{sha256(str(path).encode()).hexdigest()[:12]}_{path.stem}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = spec_from_file_location(name, path) if path.suffix == ".py" else None
+    if spec is None or spec.loader is None or not path.is_file():
+        raise InvalidParameter(f"A plug-in is a Python file that exists, got {str(path)!r}.")
+    module = sys.modules[name] = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        frames = traceback.extract_tb(error.__traceback__)
+        line = getattr(error, "lineno", None) or frames[-1].lineno
+        where = f"{path.name}:{line}"
+        raise InvalidParameter(
+            f"{where}: {type(error).__name__}: {error}. Mend the plug-in."
+        ) from error
+    return module
 
 
 def build(kind: type[T], spec: str | type[T], *plugins: ModuleType, **given: Any) -> T:
