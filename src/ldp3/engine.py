@@ -32,7 +32,7 @@ from ldp3.errors import InvalidData, InvalidParameter, LDPError
 from ldp3.experiment import CHUNKS, Block, Choice, Experiment, Named, Reference, Way, experiment
 from ldp3.metrics.base import Metric
 from ldp3.postprocessing.base import PostProcessor
-from ldp3.protocols.base import CHUNK, FrequencyOracle, users_between
+from ldp3.protocols.base import FrequencyOracle, users_between
 from ldp3.randomness import stream
 from ldp3.results import Results
 from ldp3.types import BoolArray, Dataset, FloatArray, IntArray, Total
@@ -96,6 +96,12 @@ class Bench:
         own = type(self.oracles[protocol][0]).simulate is not FrequencyOracle.simulate
         return self.experiment.simulate if own else "users"
 
+    def chunks(self, protocol: int, epsilon: int) -> int:
+        """How many chunks of users a cell has; what is drawn at once counts as one."""
+        if self.way(protocol) == "exact":
+            return 1
+        return -(-self.experiment.data.n // self.oracles[protocol][epsilon].batch)
+
     def blocks(self) -> list[Block]:
         """The grid, in order."""
         ex = self.experiment
@@ -103,7 +109,7 @@ class Bench:
             Block(e, p, repeats.start, repeats.stop)
             for e in range(len(ex.epsilons))
             for p in range(len(ex.protocols))
-            for repeats in ex.blocks(by_users=self.way(p) == "users")
+            for repeats in ex.blocks(self.chunks(p, e))
         ]
 
     def rng(self, block: Block, repeat: int, chunk: int) -> np.random.Generator:
@@ -119,8 +125,8 @@ class Bench:
             return oracle.simulate(self.experiment.data.histogram, self.rng(block, repeat, 0))
         parts = []
         for chunk in chunks:
-            stop = min((chunk + 1) * CHUNK, self.experiment.data.n)
-            values = users_between(self.ends, chunk * CHUNK, stop)
+            stop = min((chunk + 1) * oracle.batch, self.experiment.data.n)
+            values = users_between(self.ends, chunk * oracle.batch, stop)
             parts.append(oracle.aggregate(oracle.perturb(values, self.rng(block, repeat, chunk))))
         return add(parts)
 
@@ -207,7 +213,7 @@ def run_block(
     """All cells of a block; `total` is the aggregate of its one cell, if tasks made it before."""
     here = _benches[at] if isinstance(at, str) else at
     ex, began = here.experiment, time.thread_time()
-    every = range(ex.chunks)
+    every = range(here.chunks(block.protocol, block.epsilon))
     frequencies = [
         here.frequencies(block, here.total(block, r, every) if total is None else total)
         for r in range(block.start, block.stop)
@@ -275,20 +281,22 @@ class _Task:
     block: Block
     args: tuple[Any, ...] = ()
     cells: float = 0.0  # how much of the experiment it is
+    siblings: int = 1  # tasks of the same cell
 
 
 def _tasks(at: Bench, done: Collection[Block]) -> Iterator[_Task]:
     """What there is to do, in the order of the grid, made as it is asked for."""
-    chunks = at.experiment.chunks
     for block in at.blocks():
+        chunks = at.chunks(block.protocol, block.epsilon)
         if block in done:
             continue
-        if at.way(block.protocol) == "exact" or chunks <= CHUNKS:
+        if chunks <= CHUNKS:
             yield _Task(run_block, block, cells=block.stop - block.start)
             continue
         for start in range(0, chunks, CHUNKS):
             stop = min(start + CHUNKS, chunks)
-            yield _Task(run_chunks, block, (start, stop), (stop - start) / chunks)
+            share = (stop - start) / chunks
+            yield _Task(run_chunks, block, (start, stop), share, -(-chunks // CHUNKS))
 
 
 def run(
@@ -334,7 +342,7 @@ def run(
                 result = future.result()
                 tick(task.cells)
                 if task.function is run_chunks:
-                    urgent.extend(_gather(parts, task, result, at.experiment.chunks))
+                    urgent.extend(_gather(parts, task, result))
                 else:
                     yield result
         except BrokenExecutor as error:
@@ -352,12 +360,11 @@ def _gather(
     parts: dict[Block, list[tuple[int, Total, float]]],
     task: _Task,
     result: tuple[Total, float],
-    chunks: int,
 ) -> list[_Task]:
     """Keep the total of some chunks; when a cell has all of them, the task that finishes it."""
     held = parts.setdefault(task.block, [])
     held.append((task.args[0], *result))
-    if len(held) < -(-chunks // CHUNKS):
+    if len(held) < task.siblings:
         return []
     del parts[task.block]
     held.sort(key=lambda part: part[0])

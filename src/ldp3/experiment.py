@@ -16,7 +16,7 @@ from ldp3 import catalog
 from ldp3.errors import InvalidParameter, require
 from ldp3.metrics.base import Metric
 from ldp3.postprocessing.base import PostProcessor
-from ldp3.protocols.base import CHUNK, FrequencyOracle
+from ldp3.protocols.base import FrequencyOracle
 from ldp3.types import Dataset
 
 Way = Literal["exact", "users"]
@@ -128,16 +128,11 @@ class Experiment:
         """Collections to run."""
         return len(self.protocols) * len(self.epsilons) * self.repeats
 
-    @property
-    def chunks(self) -> int:
-        """Chunks of users in one cell that runs by users."""
-        return -(-self.data.n // CHUNK)
-
-    def blocks(self, by_users: bool) -> list[range]:
-        """How the repeats of one protocol and ε are cut: by the experiment alone."""
-        size = min(BLOCK, max(4096 // self.data.d, 1), -(-self.repeats // 4))
-        if by_users:
-            size = min(size, max(CHUNK * CHUNKS // self.data.n, 1))
+    def blocks(self, chunks: int) -> list[range]:
+        """How the repeats of one protocol and ε, of so many chunks, are cut."""
+        size = min(
+            BLOCK, max(4096 // self.data.d, 1), -(-self.repeats // 4), max(CHUNKS // chunks, 1)
+        )
         starts = range(0, self.repeats, size)
         return [range(start, min(start + size, self.repeats)) for start in starts]
 

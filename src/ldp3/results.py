@@ -106,12 +106,15 @@ class Results:
             raise LDPError(f"Cannot write {str(target)!r}: {error.strerror}.") from error
 
     def _write_folder(self, folder: Path) -> None:
-        frames = {"table": self.table, "means": self.means, "estimates": self.estimates}
+        truth = None
         if self.truth is not None and self.labels is not None:
-            frames["truth"] = pl.DataFrame({"label": self.labels, "frequency": self.truth})
-        for name, frame in frames.items():
-            if frame is not None:
-                _write(folder / f"{name}.parquet", frame.write_parquet)
+            truth = pl.DataFrame({"label": self.labels, "frequency": self.truth})
+        frames = self.table, truth, self.means, self.estimates
+        for file, frame in zip(files_of(folder), frames, strict=False):
+            if frame is None:
+                file.unlink(missing_ok=True)  # of an earlier run
+            else:
+                _write(file, frame.write_parquet)
 
     def __repr__(self) -> str:
         return "\n\n".join(map(tables.text, self.sheets()))
@@ -127,7 +130,7 @@ def load_results(path: str | Path) -> Results:
         raise InvalidData(f"No results at {str(target)!r}: no such file or folder.")
     if target.is_dir() and not manifest_of(target).exists():
         raise InvalidData(f"{str(target)!r} holds no complete results: manifest.json is missing.")
-    manifest = _read_json(manifest_of(target)) if manifest_of(target).exists() else {}
+    manifest = read_manifest(manifest_of(target)) if manifest_of(target).exists() else {}
     if not target.is_dir():
         return Results(_read_table(target), manifest)
     truth = _read_frame(target / "truth.parquet")
@@ -156,6 +159,24 @@ def manifest_of(path: Path) -> Path:
     if path.suffix in WRITERS and not path.is_dir():
         return path.with_name(path.name + ".manifest.json")
     return path / "manifest.json"
+
+
+def files_of(path: Path) -> list[Path]:
+    """What `save` may write for `path`, the manifest last."""
+    folder = ("table", "truth", "means", "estimates")
+    tables = [path] if is_table(path) else [path / f"{name}.parquet" for name in folder]
+    return [*tables, manifest_of(path)]
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """What was run."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InvalidData(f"{str(path)!r} cannot be read: {error}.") from error
+    if not isinstance(found, dict):
+        raise InvalidData(f"{str(path)!r} is no manifest.")
+    return found
 
 
 WRITERS: dict[str, Callable[[pl.DataFrame, IO[bytes]], object]] = {
@@ -209,16 +230,6 @@ def _checked(table: pl.DataFrame, path: Path) -> pl.DataFrame:
 
 def _read_frame(path: Path) -> pl.DataFrame | None:
     return pl.read_parquet(path) if path.exists() else None
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InvalidData(f"{str(path)!r} cannot be read: {error}.") from error
-    if not isinstance(found, dict):
-        raise InvalidData(f"{str(path)!r} is no manifest.")
-    return found
 
 
 def _direction(spec: str) -> str:
