@@ -11,7 +11,7 @@ import os
 import signal
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future
 from concurrent.futures.process import ProcessPoolExecutor
 from concurrent.futures.thread import ThreadPoolExecutor
@@ -28,6 +28,7 @@ import numpy as np
 import polars as pl
 
 from ldp3 import catalog
+from ldp3.datasets.loading import load
 from ldp3.errors import InvalidData, InvalidParameter, LDPError
 from ldp3.experiment import CHUNKS, Block, Choice, Experiment, Named, Reference, Way, experiment
 from ldp3.metrics.base import Metric
@@ -35,7 +36,7 @@ from ldp3.postprocessing.base import PostProcessor
 from ldp3.protocols.base import FrequencyOracle, users_between
 from ldp3.randomness import stream
 from ldp3.results import Results
-from ldp3.types import BoolArray, Dataset, FloatArray, IntArray, Total
+from ldp3.types import BoolArray, FloatArray, IntArray, Total
 
 IN_FLIGHT = 8  # tasks given to the executor per worker: enough to keep it busy, few to take back
 
@@ -95,6 +96,22 @@ class Bench:
         """How the cells of a protocol run: by users if it does not know the law of its counts."""
         own = type(self.oracles[protocol][0]).simulate is not FrequencyOracle.simulate
         return self.experiment.simulate if own else "users"
+
+    @property
+    def notes(self) -> list[str]:
+        """What a person should know before the run, one sentence each."""
+        ex = self.experiment
+        slow = [c.spec for p, c in enumerate(ex.protocols) if self.way(p) != ex.simulate]
+        notes = [f"{spec} has no exact simulation: it runs by users." for spec in slow]
+        for m, method in enumerate(ex.methods):
+            without = [
+                c.spec for p, c in enumerate(ex.protocols) if not self.applies[p, :, m].all()
+            ]
+            if without:
+                notes.append(
+                    f"{method.spec} does not apply to {', '.join(without)}: left out there."
+                )
+        return notes
 
     def chunks(self, protocol: int, epsilon: int) -> int:
         """How many chunks of users a cell has; what is drawn at once counts as one."""
@@ -307,7 +324,7 @@ def run(
     done: Collection[Block] = (),
     tick: Callable[[float], None] = lambda cells: None,  # noqa: ARG005
     stopped: Callable[[], bool] = lambda: False,
-) -> Iterator[Outcome]:
+) -> Generator[Outcome, None, None]:
     """The outcomes of all blocks but those `done`, as they finish.
 
     `tick` hears of progress, in cells. Once `stopped` says so, nothing more is started; what is
@@ -465,7 +482,7 @@ def _vectors(rows: FloatArray, at: Bench) -> pl.Series:
 
 
 def benchmark(
-    data: Dataset,
+    data: object,
     epsilons: float | Iterable[float] = 1.0,
     protocols: Named | Sequence[Named] = "paper",
     methods: Named | Sequence[Named] = "paper",
@@ -499,8 +516,10 @@ def benchmark(
         ``"threads"``, ``"processes"`` or anything with the interface of `concurrent.futures`.
     """
     ex = experiment(
-        data, epsilons, protocols, methods, metrics, repeats=repeats, seed=seed,
+        load(data), epsilons, protocols, methods, metrics, repeats=repeats, seed=seed,
         simulate=simulate, reference=reference, keep=keep, plugins=plugins,
     )  # fmt: skip
     at = Bench(ex)
-    return collect(at, run(at, executor, threads))
+    began = time.monotonic()
+    outcomes = list(run(at, executor, threads))
+    return collect(at, outcomes, elapsed=time.monotonic() - began)

@@ -9,6 +9,7 @@ from functools import cached_property
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
+from platform import python_version
 from types import ModuleType
 from typing import Any, Literal, get_args
 
@@ -37,6 +38,7 @@ PAPER: dict[type, tuple[str, ...]] = {
     ),
     Metric: ("l1", "l2", "kl", "emd"),
 }
+PACKAGES = ("ldp3", "numpy", "numba", "scipy", "polars")
 CHUNKS = 8  # of a cell's users, in one task
 BLOCK = 16  # repeats in one task, at most
 
@@ -158,7 +160,7 @@ class Experiment:
                 **{p.name: sha256(p.read_bytes()).hexdigest() for p in self.plugins},
                 **{c.spec: c.source for c in handed_in if c.source},
             },
-            "versions": {name: version(name) for name in ("ldp3", "numpy", "numba", "scipy")},
+            "versions": {"python": python_version(), **{p: version(p) for p in PACKAGES}},
         }
 
     @cached_property

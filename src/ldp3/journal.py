@@ -85,8 +85,8 @@ def path_of(output: Path) -> Path:
     return output.with_name(output.name + ".journal")
 
 
-def is_complete(output: Path, experiment: Experiment) -> bool:
-    """Whether the output holds this very run; what holds anything else is refused."""
+def _is_complete(output: Path, experiment: Experiment) -> bool:
+    """Whether the output holds this very run; one that holds anything else is refused."""
     manifest = manifest_of(output)
     there = [path for path in files_of(output) if path.exists()]
     if manifest in there and len(there) > 1:
@@ -101,11 +101,15 @@ def is_complete(output: Path, experiment: Experiment) -> bool:
     return False
 
 
-def open_journal(output: Path, experiment: Experiment, fresh: bool = False) -> Journal:
-    """Continue the journal of an output, or begin it; `fresh` forgets what was there.
+def open_journal(output: Path, experiment: Experiment, fresh: bool = False) -> Journal | None:
+    """Continue the journal of an output, or begin it; None if the output is complete.
 
-    An output that cannot be written is refused here, before there is anything to lose.
+    `fresh` forgets what was there. An output that cannot be written is refused here, before there
+    is anything to lose.
     """
+    if not fresh and _is_complete(output, experiment):
+        path_of(output).unlink(missing_ok=True)  # killed just before
+        return None
     folder = output.parent
     if not folder.is_dir():
         raise LDPError(f"Cannot write {str(output)!r}: there is no folder {str(folder)!r}.")

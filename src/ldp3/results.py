@@ -86,6 +86,19 @@ class Results:
         """The paper's tables: one for each metric and ε."""
         return tables.sheets(self.table, self.better)
 
+    def render(self, format: str = "table", width: int | None = None) -> str:
+        """The summary as a table, Markdown, LaTeX, JSON or CSV; `width` is the terminal's."""
+        if format == "csv":
+            return self.summary().write_csv().rstrip("\n")
+        if format == "json":
+            rows = {"summary": self.summary().to_dicts(), "best": self.best().to_dicts()}
+            return json.dumps(rows, indent=2, ensure_ascii=False)
+        if format == "table":
+            return "\n\n\n".join(tables.text(sheet, width) for sheet in self.sheets())
+        if format not in tables.RENDER:
+            raise InvalidParameter(f"format is {', '.join(tables.FORMATS)}, got {format!r}.")
+        return "\n\n".join(map(tables.RENDER[format], self.sheets()))
+
     def save(self, path: str | Path) -> None:
         """Write the table (``.csv``, ``.parquet``, ``.json``), or everything into a folder.
 
@@ -117,7 +130,7 @@ class Results:
                 _write(file, frame.write_parquet)
 
     def __repr__(self) -> str:
-        return "\n\n".join(map(tables.text, self.sheets()))
+        return self.render()
 
     def _repr_html_(self) -> str:
         return "\n".join(map(tables.html, self.sheets()))

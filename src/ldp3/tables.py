@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from math import floor, log10
-from typing import Literal, get_args
 
 import numpy as np
 import polars as pl
@@ -13,8 +12,7 @@ import polars as pl
 from ldp3 import ranking
 from ldp3.types import FloatArray
 
-Format = Literal["table", "markdown", "latex", "json", "csv"]
-FORMATS: tuple[str, ...] = get_args(Format)
+FORMATS = ("table", "markdown", "latex", "json", "csv")
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -212,7 +210,7 @@ def html(sheet: Sheet) -> str:
     )
 
 
-RENDER: dict[str, Callable[[Sheet], str]] = {"table": text, "markdown": markdown, "latex": latex}
+RENDER: dict[str, Callable[[Sheet], str]] = {"markdown": markdown, "latex": latex}
 
 
 def _about(part: pl.DataFrame) -> str:
