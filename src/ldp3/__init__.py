@@ -48,12 +48,11 @@ def oracle(spec: "str | type[FrequencyOracle]", epsilon: float, d: int) -> "Freq
     return build(FrequencyOracle, spec, epsilon=epsilon, d=d)  # type: ignore[type-abstract]
 
 
-def postprocess(spec: "str | type[PostProcessor]") -> "PostProcessor":
-    """The post-processing method that `spec` names, such as ``"norm_sub"``."""
-    from ldp3.catalog import build
-    from ldp3.postprocessing.base import PostProcessor
+def postprocess(spec: "str | type[PostProcessor] | PostProcessor") -> "PostProcessor":
+    """The post-processing method that `spec` names: ``"norm_sub"``, or ``"power+norm_sub"``."""
+    from ldp3.postprocessing.base import method
 
-    return build(PostProcessor, spec)  # type: ignore[type-abstract]
+    return method(spec)
 
 
 def metric(spec: "str | type[Metric]") -> "Metric":

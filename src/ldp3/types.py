@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
+from statistics import NormalDist
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ldp3.errors import InvalidData, InvalidParameter
+from ldp3.errors import InvalidData, InvalidParameter, require
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -62,6 +63,59 @@ class Estimate:
     def d(self) -> int:
         """Size of the domain."""
         return len(self.frequencies)
+
+    @property
+    def slope(self) -> float:
+        """How much the variance of an estimate grows with the frequency; 0 if unknown."""
+        if self.p is None or self.q is None:
+            return 0.0
+        return (1 - self.p - self.q) / (self.n * (self.p - self.q))
+
+    @cached_property
+    def variance(self) -> FloatArray:
+        r"""Variance of each estimate, $\mathrm{noise} + \hat f_v\,\mathrm{slope}$.
+
+        The estimate stands for the frequency, which is unbiased, as the variance is linear in it.
+        """
+        return np.maximum(self.noise + self.frequencies * self.slope, 0)
+
+    @cached_property
+    def std(self) -> FloatArray:
+        """Standard deviation of each estimate: the root of `variance`."""
+        return np.sqrt(self.variance)
+
+    def confidence_interval(
+        self, level: float = 0.95, simultaneous: bool = False
+    ) -> tuple[FloatArray, FloatArray]:
+        r"""Ends (low, high) of the score interval for each frequency, within $[0, 1]$.
+
+        The frequencies $f$ that lie within $z$ of *their* standard deviations of the estimate,
+
+        $$(\hat f_v - f)^2 \le z^2 (\mathrm{noise} + f\,\mathrm{slope}),$$
+
+        which is a quadratic in $f$. A frequency lies in $[0, 1]$, so the ends are cut there, which
+        takes no coverage away; an estimate far below zero gets the interval $[0, 0]$. With
+        `simultaneous` all $d$ intervals hold at once, by Bonferroni. The noise is taken as normal:
+        with few reports the coverage is about the level, not exactly it.
+
+        Examples
+        --------
+        >>> est = Estimate(np.array([0.5, 0.0]), np.zeros(2), n=100, noise=0.01)
+        >>> low, high = est.confidence_interval(0.95)
+        >>> low.round(3), high.round(3)
+        (array([0.304, 0.   ]), array([0.696, 0.196]))
+
+        References
+        ----------
+        Wilson. *Probable inference, the law of succession, and statistical inference.* Journal of
+        the American Statistical Association, 1927.
+        """
+        require(0 < level < 1, self, "level must be between 0 and 1", level)
+        alpha = (1 - level) / (self.d if simultaneous else 1)
+        z = -NormalDist().inv_cdf(alpha / 2)
+        centre = self.frequencies + z**2 * self.slope / 2
+        half = z * np.sqrt(self.variance + (z * self.slope / 2) ** 2)
+        return np.clip(centre - half, 0, 1), np.clip(centre + half, 0, 1)
 
 
 @dataclass(frozen=True, eq=False)  # compare digests: arrays have no single answer to ==
@@ -155,3 +209,17 @@ def apportion(weights: NDArray[Any], seats: int) -> IntArray:
     order = np.argsort(-remainders, kind="stable")
     floors[order[: seats - int(floors.sum())]] += 1
     return floors
+
+
+def as_distribution(weights: FloatArray) -> FloatArray:
+    """Negatives to 0, the rest rescaled to sum to one; uniform if nothing is left.
+
+    >>> as_distribution(np.array([3.0, -1.0, 1.0]))
+    array([0.75, 0.  , 0.25])
+    """
+    positive = np.maximum(weights, 0)
+    top = positive.max()
+    if top == 0:
+        return np.full(len(weights), 1 / len(weights))
+    positive /= top  # or the sum of very small or very large weights would leave the floats
+    return positive / positive.sum()

@@ -4,6 +4,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Self
 
+import numpy as np
+
 from ldp3.errors import require_finite
 from ldp3.types import Dataset, FloatArray
 
@@ -17,6 +19,7 @@ class Metric(ABC):
 
     def __call__(self, truth: FloatArray, frequencies: FloatArray) -> float:
         """The metric's value; finite for finite input, which is checked."""
+        truth, frequencies = (np.asarray(a, dtype=np.float64) for a in (truth, frequencies))
         require_finite(self, truth=truth, frequencies=frequencies)
         return float(self.compare(truth, frequencies))
 

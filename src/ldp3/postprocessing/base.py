@@ -1,22 +1,116 @@
-"""What a post-processing method promises."""
+"""What a post-processing method promises, and how methods are named and chained."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, fields, replace
+from types import ModuleType
+from typing import ClassVar, final
 
-from ldp3.types import Estimate, FloatArray, Oracle
+import numpy as np
+
+from ldp3 import catalog
+from ldp3.errors import InvalidData, InvalidParameter, require, require_finite
+from ldp3.types import Estimate, FloatArray, Oracle, as_distribution
 
 
 @dataclass(frozen=True)
 class PostProcessor(ABC):
-    """From an estimate to better frequencies. It sees what the server sees, never the truth."""
+    """From an estimate to better frequencies. It sees what the server sees, never the truth.
+
+    One method suffices: `refine`. One that cannot serve every oracle also says `applies` and, in
+    words, `needs`; one whose result is always a distribution says `distribution = True`.
+    """
 
     aliases: ClassVar[tuple[str, ...]] = ()
+    distribution: ClassVar[bool] = False  # at least 0 and summing to 1, to 1e-12
+    needs: ClassVar[str] = ""  # of an oracle, in words, where not every oracle will do
+
+    def __call__(self, estimate: Estimate) -> FloatArray:
+        """Frequencies of shape `(d,)`; the estimate, which is checked, is left untouched."""
+        require_finite(self, frequencies=estimate.frequencies)
+        require(estimate.n >= 1, self, "n must be at least 1", estimate.n)
+        require(0 < estimate.noise < np.inf, self, "noise must be > 0", estimate.noise)
+        self.require_applies(estimate)
+        return self.refine(estimate)
 
     @abstractmethod
-    def __call__(self, estimate: Estimate) -> FloatArray:
-        """Frequencies of shape `(d,)`; the estimate is left untouched."""
+    def refine(self, estimate: Estimate) -> FloatArray:
+        """The method, for a finite estimate of an oracle that it serves."""
 
     def applies(self, oracle: Oracle) -> bool:  # noqa: ARG002
         """Whether the method can serve this oracle's estimates."""
         return True
+
+    def require_applies(self, oracle: Oracle) -> None:
+        """Refuse an oracle that the method does not serve, with the reason."""
+        if not self.applies(oracle):
+            raise InvalidData(f"{type(self).__name__}: the oracle must have {self.needs}.")
+
+
+@final
+@dataclass(frozen=True)
+class _Chain(PostProcessor):
+    """One method after the other; each sees the estimate with the frequencies of the last."""
+
+    parts: tuple[PostProcessor, ...]
+
+    @property
+    def distribution(self) -> bool:  # type: ignore[override]
+        return self.parts[-1].distribution
+
+    def applies(self, oracle: Oracle) -> bool:
+        return all(part.applies(oracle) for part in self.parts)
+
+    def require_applies(self, oracle: Oracle) -> None:
+        for part in self.parts:
+            part.require_applies(oracle)
+
+    def refine(self, estimate: Estimate) -> FloatArray:
+        for part in self.parts:
+            estimate = replace(estimate, frequencies=part(estimate))
+        return estimate.frequencies
+
+
+def method(spec: str | type[PostProcessor] | PostProcessor, *plugins: ModuleType) -> PostProcessor:
+    """The method that `spec` means: a class, a method, ``"power"`` or ``"power+norm_sub"``."""
+    if isinstance(spec, PostProcessor):
+        return spec
+    if isinstance(spec, type):
+        return spec()
+    parts = tuple(catalog.build(PostProcessor, s, *plugins) for s in _links(spec))  # type: ignore[type-abstract]
+    return parts[0] if len(parts) == 1 else _Chain(parts)
+
+
+def canonical(spec: str | type[PostProcessor] | PostProcessor, *plugins: ModuleType) -> str:
+    """One spelling per method: ``"Power + Norm-Sub"`` → ``"power+norm_sub"``."""
+    if isinstance(spec, str):
+        return "+".join(catalog.canonical(PostProcessor, s, *plugins) for s in _links(spec))
+    if isinstance(spec, type):
+        return catalog.name_of(spec)
+    if isinstance(spec, _Chain):
+        return "+".join(map(canonical, spec.parts))
+    set_by_hand = sorted(f.name for f in fields(spec) if getattr(spec, f.name) != f.default)
+    inside = ", ".join(f"{name}={getattr(spec, name)!r}" for name in set_by_hand)
+    return catalog.name_of(type(spec)) + (f"({inside})" if inside else "")
+
+
+def _links(spec: str) -> list[str]:
+    links = catalog.split(spec, "+")
+    if not links:
+        raise InvalidParameter(f"A method looks like 'norm_sub' or 'power+norm_sub', got {spec!r}.")
+    return links
+
+
+def fill(start: FloatArray, rate: FloatArray) -> FloatArray:
+    r"""The distribution $\max(a_v + t b_v, 0)$, with $t$ such that it sums to one.
+
+    Exact, in $O(d \log d)$: values surface in the order of $a_v / b_v$. Where `rate` is 0,
+    `start` must be at most 0 and the result is 0.
+    """
+    level = np.divide(start, rate, out=np.full(len(start), -np.inf), where=rate > 0)
+    shift = level.max()  # measured from the highest value, no digits are lost in large numbers
+    start, level = start - shift * rate, level - shift
+    order = np.argsort(-level, kind="stable")
+    t = (1 - start[order].cumsum()) / rate[order].cumsum()  # if only the first i surface
+    above = order[: np.count_nonzero(level[order] + t > 0)]
+    t_exact = (1 - start[above].sum()) / rate[above].sum()
+    return as_distribution(start + t_exact * rate)

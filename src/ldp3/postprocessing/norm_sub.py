@@ -5,7 +5,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from ldp3.postprocessing.base import PostProcessor
+from ldp3.postprocessing.base import PostProcessor, fill
 from ldp3.types import Estimate, FloatArray
 
 
@@ -18,6 +18,11 @@ class NormSub(PostProcessor):
 
     which is the Euclidean projection onto the simplex. Costs $O(d \log d)$; no parameters.
 
+    Examples
+    --------
+    >>> NormSub()(Estimate(np.array([0.75, 0.5, -0.25]), np.zeros(3), n=100, noise=0.01))
+    array([0.625, 0.375, 0.   ])
+
     References
     ----------
     Wang, Lopuhaä-Zwakenberg, Li, Skoric, Li. *Locally differentially private frequency estimation
@@ -25,9 +30,7 @@ class NormSub(PostProcessor):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("Norm-Sub",)
+    distribution: ClassVar[bool] = True
 
-    def __call__(self, estimate: Estimate) -> FloatArray:
-        f = estimate.frequencies - estimate.frequencies.max()  # same δ, but for the shift
-        top = np.sort(f)[::-1]
-        excess = (top.cumsum() - 1) / np.arange(1, len(f) + 1)  # δ if only the top i survive
-        return np.maximum(f - excess[(top > excess).sum() - 1], 0)
+    def refine(self, estimate: Estimate) -> FloatArray:
+        return fill(estimate.frequencies, np.ones(estimate.d))

@@ -1,0 +1,87 @@
+"""How well the most frequent values are found; values with equal estimates share their ranks."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, final
+
+import numpy as np
+
+from ldp3.errors import require
+from ldp3.metrics.base import Metric
+from ldp3.types import FloatArray
+
+
+@dataclass(frozen=True)
+class Ranking(Metric):
+    """A metric of the `k` values with the highest estimates.
+
+    Parameters
+    ----------
+    k
+        How many values are looked at; all, if there are fewer.
+    """
+
+    better: ClassVar[Literal["lower", "higher"]] = "higher"
+
+    k: int = 10
+
+    def __post_init__(self) -> None:
+        whole = isinstance(self.k, int) and not isinstance(self.k, bool)
+        require(whole and self.k >= 1, self, "k must be an integer of at least 1", self.k)
+
+
+@final
+@dataclass(frozen=True)
+class TopK(Ranking):
+    r"""Precision at $k$: the share of the $k$ highest estimates that are truly among the top $k$.
+
+    $$\frac1k \big|\{v : \tilde f_v \text{ among the } k \text{ highest}\} \cap
+      \{v : f_v \ge f_{(k)}\}\big|.$$
+
+    Between 0 and 1, and 1 at the truth. Where estimates tie for the last places, the expectation
+    over a random choice among them: no credit for the order of the labels.
+
+    >>> TopK(k=2)(np.array([0.5, 0.3, 0.2]), np.array([0.4, 0.1, 0.5]))
+    0.5
+    """
+
+    aliases: ClassVar[tuple[str, ...]] = ("precision", "precision at k", "top-k precision")
+
+    def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:
+        k = min(self.k, len(truth))
+        right = truth >= np.partition(truth, -k)[-k]
+        threshold = np.partition(frequencies, -k)[-k]
+        above, tied = frequencies > threshold, frequencies == threshold
+        places = k - np.count_nonzero(above)
+        return float((np.count_nonzero(right & above) + places * right[tied].mean()) / k)
+
+
+@final
+@dataclass(frozen=True)
+class NDCG(Ranking):
+    r"""Normalised discounted cumulative gain of the $k$ highest estimates.
+
+    $$\frac{\sum_{i=1}^k f_{r(i)} / \log_2(i+1)}{\sum_{i=1}^k f_{(i)} / \log_2(i+1)},$$
+
+    with $r(i)$ the value with the $i$-th highest estimate and $f_{(i)}$ the $i$-th highest truth;
+    negative truths gain nothing. Between 0 and 1, and 1 at the truth, or if nothing can be gained.
+    Equal estimates share the gain of their places equally.
+
+    >>> round(NDCG(k=2)(np.array([0.5, 0.3, 0.2]), np.array([0.4, 0.5, 0.1])), 3)
+    0.893
+
+    References
+    ----------
+    Järvelin, Kekäläinen. *Cumulated gain-based evaluation of IR techniques.* ACM Transactions on
+    Information Systems, 2002.
+    """
+
+    def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:
+        gain = np.maximum(truth, 0)
+        discount = 1 / np.log2(np.arange(len(gain)) + 2) * (np.arange(len(gain)) < self.k)
+        best = (np.sort(gain)[::-1] * discount).sum()
+        if best == 0:
+            return 1.0
+        _, group = np.unique(-frequencies, return_inverse=True)  # ranks, ties in one group
+        members = np.bincount(group)
+        shared = np.bincount(np.sort(group), weights=discount) / members
+        return float(min((gain * shared[group]).sum() / best, 1.0))

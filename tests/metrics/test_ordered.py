@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+from scipy.stats import wasserstein_distance
+
+import ldp3
+from ldp3.types import Dataset
+
+TRUTH, ESTIMATE = np.array([0.5, 0.25, 0.25]), np.array([0.25, 0.25, 0.5])
+
+
+def test_emd_by_hand() -> None:
+    assert ldp3.metric("emd")(TRUTH, ESTIMATE) == 0.5  # a quarter moves two steps
+    assert ldp3.metric("emd(positions=[0, 10, 11])")(TRUTH, ESTIMATE) == 2.75
+    assert ldp3.metric("emd(positions=[10, 0, 11])")(TRUTH, ESTIMATE) == 0.25  # in any order
+
+
+def test_emd_counts_what_is_missing() -> None:
+    assert ldp3.metric("emd")(np.array([0.5, 0.5]), np.array([0.5, 0.25])) == 0.25
+
+
+def test_emd_agrees_with_scipy_for_distributions() -> None:
+    rng = ldp3.stream(0, "emd")
+    for d in (2, 7, 100):
+        a, b = rng.dirichlet(np.ones(d), 2)
+        where = rng.normal(0, 5, d)
+        ours = ldp3.metric("emd").for_data(
+            Dataset("x", np.ones(d, np.int64), [str(x) for x in where], where)
+        )(a, b)
+        assert ours == pytest.approx(wasserstein_distance(where, where, a, b), rel=1e-12)
+
+
+def test_emd_refuses_positions_that_do_not_fit() -> None:
+    with pytest.raises(ldp3.LDPError, match="EMD: 2 positions but 3 frequencies"):
+        ldp3.metric("emd(positions=[0, 1])")(TRUTH, ESTIMATE)
+    for bad in ("[]", "'ab'", "[[1], [2]]", "['a', 'b']", "[0, 1e999]", "3"):
+        with pytest.raises(ldp3.LDPError, match="positions must be finite numbers"):
+            ldp3.metric(f"emd(positions={bad})")
+
+
+def test_emd_keeps_the_positions_it_was_given() -> None:
+    data = Dataset("x", np.ones(3, np.int64), ["0", "1", "2"], np.array([0.0, 1, 2]))
+    given = ldp3.metric("emd(positions=[0, 10, 11])")
+    assert given.for_data(data) == given
+
+
+def test_ks_by_hand() -> None:
+    assert ldp3.metric("ks")(TRUTH, np.array([0.25, 0.75, 0.0])) == 0.25
+
+
+def test_range_query_by_hand() -> None:
+    # errors of the six ranges: ¼ 0 ¼ alone, ¼ ¼ in pairs, 0 for all
+    assert ldp3.metric("range_query")(TRUTH, ESTIMATE) == pytest.approx(1 / 6, rel=1e-15)
+
+
+def test_range_query_is_the_mean_over_all_ranges() -> None:
+    error = ldp3.stream(0, "ranges").normal(0, 1, 40)
+    sums = [abs(error[u : v + 1].sum()) for u in range(40) for v in range(u, 40)]
+    assert ldp3.metric("range_query")(np.zeros(40), error) == pytest.approx(np.mean(sums))

@@ -1,0 +1,65 @@
+import numpy as np
+import pytest
+
+import ldp3
+from ldp3.errors import InvalidParameter, UnknownName
+from ldp3.postprocessing.base import canonical, method
+from ldp3.postprocessing.norm_sub import NormSub
+from ldp3.postprocessing.normalising import Norm, NormCut
+from tests.postprocessing.estimates import estimate, impure
+
+
+@pytest.mark.parametrize(
+    ("spelling", "name"),
+    [
+        ("Base-Pos", "base_pos"),
+        ("Norm", "norm"),
+        ("Norm-Cut", "norm_cut"),
+        ("NORM_SUB", "norm_sub"),
+        ("norm mul", "norm_mul"),
+        ("w/o PP", "none"),
+        ("None", "none"),
+        ("MLE-Apx", "mle_apx"),
+        ("Norm-Cut + Norm-Sub", "norm_cut+norm_sub"),
+    ],
+)
+def test_other_spellings_have_one_canonical_form(spelling: str, name: str) -> None:
+    assert canonical(spelling) == name
+    assert canonical(ldp3.postprocess(spelling)) == name
+
+
+def test_classes_and_methods_are_taken_as_they_are() -> None:
+    assert method(NormSub) == method("norm_sub") == method(NormSub()) == NormSub()
+    assert canonical(NormSub) == "norm_sub"
+
+
+def test_a_chain_applies_its_parts_in_order() -> None:
+    est = estimate([0.9, 0.4, 0.1, -0.3])
+    first = estimate(list(NormCut()(est)))
+    assert np.array_equal(ldp3.postprocess("norm_cut+norm")(est), Norm()(first))
+
+
+def test_a_chain_promises_what_its_last_part_promises() -> None:
+    assert ldp3.postprocess("base_pos+norm_sub").distribution
+    assert not ldp3.postprocess("norm_sub+base_pos").distribution
+
+
+def test_a_chain_serves_what_all_its_parts_serve() -> None:
+    assert not ldp3.postprocess("norm+em").applies(impure([0.5, 0.5]))
+    assert ldp3.postprocess("norm+norm_sub").applies(impure([0.5, 0.5]))
+
+
+def test_a_chain_equals_the_same_chain() -> None:
+    assert method("norm+norm_sub") == method("norm+norm_sub")
+    assert method("norm+norm_sub") != method("norm_sub+norm")
+
+
+def test_unknown_names_get_a_hint() -> None:
+    with pytest.raises(UnknownName, match="Did you mean 'norm_sub'"):
+        ldp3.postprocess("norm_sup")
+    with pytest.raises(UnknownName, match="No post processor is called 'nrom'"):
+        ldp3.postprocess("norm_sub+nrom")
+    with pytest.raises(InvalidParameter, match="got ''"):
+        ldp3.postprocess("")
+    with pytest.raises(InvalidParameter, match="NormSub has no parameter 'x'"):
+        ldp3.postprocess("norm_sub(x=1)")

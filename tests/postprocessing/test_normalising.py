@@ -1,0 +1,56 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import ldp3
+from ldp3.types import FloatArray
+from tests.postprocessing.estimates import estimate, steady
+
+frequencies = arrays(np.float64, st.integers(1, 20), elements=st.floats(-2, 2, width=32))
+
+
+def refine(spec: str, f: FloatArray | list[float]) -> FloatArray:
+    return ldp3.postprocess(spec)(estimate(f))
+
+
+def test_norm_by_hand() -> None:
+    assert np.allclose(refine("norm", [0.75, 0.5, -0.5]), [5 / 6, 7 / 12, -5 / 12], atol=1e-15)
+
+
+@steady
+@given(frequencies)
+def test_norm_sums_to_one_and_moves_all_alike(f: FloatArray) -> None:
+    assert np.isclose(refine("norm", f).sum(), 1, rtol=0, atol=1e-13)
+    assert np.ptp(refine("norm", f) - f) <= 1e-14
+
+
+def test_norm_mul_by_hand() -> None:
+    assert np.allclose(refine("norm_mul", [0.75, 0.5, -0.5]), [0.6, 0.4, 0], atol=1e-15)
+
+
+def test_norm_cut_by_hand() -> None:
+    assert np.allclose(refine("norm_cut", [0.75, 0.5, 0.25, -1]), [0.6, 0.4, 0, 0], atol=1e-15)
+    assert np.array_equal(refine("norm_cut", [0.75, 0.25, 0.125]), [0.75, 0.25, 0])  # reaches 1
+    assert np.array_equal(refine("norm_cut", [0.25, 0.25, -1]), [0.5, 0.5, 0])  # never does
+
+
+def test_norm_cut_keeps_or_drops_equal_estimates_together() -> None:
+    assert np.allclose(refine("norm_cut", [0.5, 0.3, 0.3, 0.3, 0.1]), [5 / 14, *[3 / 14] * 3, 0])
+
+
+@pytest.mark.parametrize("spec", ["norm_mul", "norm_cut"])
+def test_uniform_if_nothing_is_positive(spec: str) -> None:
+    assert np.array_equal(refine(spec, [-1, 0, -2, -0.5]), [0.25] * 4)
+
+
+@steady
+@given(frequencies)
+def test_norm_cut_keeps_no_more_than_it_must(f: FloatArray) -> None:
+    kept = refine("norm_cut", f) > 0
+    if (f > 0).any():
+        assert f[~kept].max(initial=-np.inf) <= f[kept].min()
+        smallest = f[kept] == f[kept].min()
+        assert f[kept][~smallest].sum() < 1 + 1e-12
+        assert f[kept].sum() >= 1 - 1e-12 or kept.sum() == (f > 0).sum()
