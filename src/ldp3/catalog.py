@@ -72,12 +72,21 @@ def build(kind: type[T], spec: str | type[T], *plugins: ModuleType, **given: Any
     return cls(**given, **params)
 
 
-def canonical(kind: type, spec: str, *plugins: ModuleType) -> str:
-    """One spelling per thing: ``"Subset( k = 3 )"`` → ``"ss(k=3)"``."""
-    name, params = parse(spec)
-    name = name_of(look_up(name, find(kind, *plugins), kind.__name__))
+def canonical(kind: type, spec: object, *plugins: ModuleType) -> str:
+    """One spelling per thing: ``"Subset( k = 3 )"``, or a class, or an object → ``"ss(k=3)"``."""
+    params: dict[str, Any] = {}
+    if isinstance(spec, str):
+        name, params = parse(spec)
+        cls: Any = look_up(name, find(kind, *plugins), kind.__name__)
+    else:
+        cls = spec if isinstance(spec, type) else type(spec)
+    if not issubclass(cls, kind):
+        raise InvalidParameter(f"A {kind.__name__} is needed, by name or class, got {spec!r}.")
+    if isinstance(spec, kind):
+        own = ((f, getattr(spec, f.name)) for f in fields(cls))
+        params = {f.name: value for f, value in own if value != f.default}
     inside = ", ".join(f"{key}={value!r}" for key, value in sorted(params.items()))
-    return f"{name}({inside})" if inside else name
+    return f"{name_of(cls)}({inside})" if inside else name_of(cls)
 
 
 def look_up(name: str, known: dict[str, type[T]], kind: str) -> type[T]:

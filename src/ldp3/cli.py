@@ -6,6 +6,7 @@ exit code 2; a bug of ours is a traceback. What is slow to import is imported by
 
 import inspect
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -317,16 +318,20 @@ def _described(cls: type) -> str:
     from dataclasses import fields
 
     from ldp3.catalog import name_of
+    from ldp3.protocols.base import FrequencyOracle
 
+    given = ("epsilon", "d") if issubclass(cls, FrequencyOracle) else ()  # by the experiment
     parameters = [
         f.name if f.default is MISSING else f"{f.name}={f.default!r}"
         for f in fields(cls)
-        if f.init and f.name not in ("epsilon", "d")
+        if f.init and f.name not in given
     ]
     name = name_of(cls) + (f"({', '.join(parameters)})" if parameters else "")
     text = inspect.getdoc(cls) or ""
     reference = text.partition("References\n----------\n")[2].partition("\n\n")[0]
-    lines = [f"  {name}", f"      {text.partition(chr(10))[0]}"]
+    first = re.sub(r"\$(\w+)\$", r"\1", text.partition("\n")[0])
+    first = first.partition("$")[0].rstrip(" :.,")  # formulas are for the documentation
+    lines = [f"  {name}", f"      {first}."]
     return "\n".join(lines + ([f"      {' '.join(reference.split())}"] if reference else []))
 
 

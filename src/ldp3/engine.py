@@ -32,7 +32,7 @@ from ldp3.datasets.loading import load
 from ldp3.errors import InvalidData, InvalidParameter, LDPError
 from ldp3.experiment import CHUNKS, Block, Choice, Experiment, Named, Reference, Way, experiment
 from ldp3.metrics.base import Metric
-from ldp3.postprocessing.base import PostProcessor
+from ldp3.postprocessing.base import method
 from ldp3.protocols.base import FrequencyOracle, users_between
 from ldp3.randomness import stream
 from ldp3.results import Results
@@ -76,7 +76,7 @@ class Bench:
         modules = [catalog.plugin(path) for path in experiment.plugins]
         data = experiment.data
         self.experiment = experiment
-        self.methods = [_method(c, modules) for c in experiment.methods]
+        self.methods = [method(c.thing, *modules) for c in experiment.methods]  # type: ignore[arg-type]
         self.metrics = [_metric(c, modules).for_data(data) for c in experiment.metrics]
         self.oracles = [
             [_oracle(c, modules, e, data.d) for e in experiment.epsilons]
@@ -103,13 +103,13 @@ class Bench:
         ex = self.experiment
         slow = [c.spec for p, c in enumerate(ex.protocols) if self.way(p) != ex.simulate]
         notes = [f"{spec} has no exact simulation: it runs by users." for spec in slow]
-        for m, method in enumerate(ex.methods):
+        for m, choice in enumerate(ex.methods):
             without = [
                 c.spec for p, c in enumerate(ex.protocols) if not self.applies[p, :, m].all()
             ]
             if without:
                 notes.append(
-                    f"{method.spec} does not apply to {', '.join(without)}: left out there."
+                    f"{choice.spec} does not apply to {', '.join(without)}: left out there."
                 )
         return notes
 
@@ -191,12 +191,6 @@ def _oracle(
     choice: Choice, modules: Sequence[ModuleType], epsilon: float, d: int
 ) -> FrequencyOracle:
     return catalog.build(FrequencyOracle, choice.thing, *modules, epsilon=epsilon, d=d)  # type: ignore[type-abstract, arg-type]
-
-
-def _method(choice: Choice, modules: Sequence[ModuleType]) -> PostProcessor:
-    if isinstance(choice.thing, PostProcessor):
-        return choice.thing
-    return catalog.build(PostProcessor, choice.thing, *modules)  # type: ignore[type-abstract, arg-type]
 
 
 def _metric(choice: Choice, modules: Sequence[ModuleType]) -> Metric:

@@ -4,7 +4,7 @@ import inspect
 import json
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from importlib.metadata import version
@@ -17,6 +17,7 @@ from ldp3 import catalog
 from ldp3.errors import InvalidParameter, require
 from ldp3.metrics.base import Metric
 from ldp3.postprocessing.base import PostProcessor
+from ldp3.postprocessing.base import canonical as canonical_method
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.types import Dataset
 
@@ -223,25 +224,20 @@ def _choices(
 
 
 def _open(kind: type, thing: Named, modules: Sequence[ModuleType]) -> list[Choice]:
-    if not isinstance(thing, str):
-        return [Choice(_describe(kind, thing), thing)]
-    if catalog.plain(thing) == "paper":
+    if isinstance(thing, str) and catalog.plain(thing) == "paper":
         return [Choice(spec, spec, asked=False) for spec in PAPER[kind]]
-    if catalog.plain(thing) == "all":
+    if isinstance(thing, str) and catalog.plain(thing) == "all":
         return [Choice(spec, spec, asked=False) for spec in catalog.find(kind)]
-    spec = catalog.canonical(kind, thing, *modules)
-    return [Choice(spec, spec)]
+    if isinstance(thing, FrequencyOracle):
+        raise InvalidParameter(
+            f"An experiment sets epsilon and d itself: give {type(thing).__name__} as a class or a "
+            f"spec, not an object."
+        )
+    spec = _canonical(kind, thing, modules)
+    return [Choice(spec, spec if isinstance(thing, str) else thing)]
 
 
-def _describe(kind: type, thing: object) -> str:
-    """The spec of a class or an object that a caller handed in."""
-    cls = thing if isinstance(thing, type) else type(thing)
-    if not issubclass(cls, kind) or (kind is FrequencyOracle and cls is not thing):
-        what = "a class" if kind is FrequencyOracle else "a class or an object"
-        raise InvalidParameter(f"A spec or {what} of {kind.__name__} is needed, got {thing!r}.")
-    if cls is thing:
-        return catalog.name_of(cls)
-    default = {f.name: None if f.default is MISSING else f.default for f in fields(thing)}  # type: ignore[arg-type]
-    own = {k: getattr(thing, k) for k, v in sorted(default.items()) if getattr(thing, k) != v}
-    inside = ", ".join(f"{k}={v!r}" for k, v in own.items())
-    return f"{catalog.name_of(cls)}({inside})" if inside else catalog.name_of(cls)
+def _canonical(kind: type, thing: Named, modules: Sequence[ModuleType]) -> str:
+    if kind is PostProcessor:  # may be a chain
+        return canonical_method(thing, *modules)  # type: ignore[arg-type]
+    return catalog.canonical(kind, thing, *modules)
