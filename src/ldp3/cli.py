@@ -17,7 +17,7 @@ from dataclasses import MISSING, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
-from cyclopts import App, CycloptsError, Group, Parameter
+from cyclopts import App, CycloptsError, Group, Parameter, UnusedCliTokensError
 
 from ldp3 import __version__
 from ldp3.datasets.base import Reading
@@ -380,6 +380,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     try:
         code = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
         sys.stdout.flush()
+    except UnusedCliTokensError as error:
+        say(f"ldp3: Unexpected {shlex.join(error.unused_tokens or [])!r}. See ldp3 --help.")
+        sys.exit(2)
     except (LDPError, CycloptsError) as error:
         say(f"ldp3: {' '.join(str(error).split())}")
         sys.exit(2)

@@ -258,7 +258,7 @@ def workers(
 
     A name opens an executor and closes it; one that is handed in stays open.
     """
-    count = threads or available_cores()
+    count = available_cores() if threads is None else threads
     if count < 1:
         raise InvalidParameter(f"threads must be at least 1, got {threads!r}.")
     if isinstance(executor, Executor):

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any, Literal, get_args
 
 from ldp3 import catalog
-from ldp3.errors import InvalidParameter, require
+from ldp3.errors import InvalidParameter
 from ldp3.metrics.base import Metric
 from ldp3.postprocessing.base import PostProcessor
 from ldp3.postprocessing.base import canonical as canonical_method
@@ -111,19 +111,14 @@ class Experiment:
     plugins: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:
-        require(self.repeats >= 1, "experiment", "repeats must be at least 1", self.repeats)
-        require(self.seed >= 0, "experiment", "seed must be at least 0", self.seed)
-        require(
-            self.simulate in get_args(Way),
-            "experiment",
-            "simulate is exact or users",
-            self.simulate,
-        )
-        require(
-            self.reference in get_args(Reference),
-            "experiment",
-            "reference is truth or raw",
-            self.reference,
+        _must(len(self.epsilons) > 0, "at least one epsilon is needed", self.epsilons)
+        for e in self.epsilons:
+            _must(math.isfinite(e) and e > 0, "epsilon must be a number > 0", e)
+        _must(self.repeats >= 1, "repeats must be at least 1", self.repeats)
+        _must(self.seed >= 0, "seed must be at least 0", self.seed)
+        _must(self.simulate in get_args(Way), "simulate is 'exact' or 'users'", self.simulate)
+        _must(
+            self.reference in get_args(Reference), "reference is 'truth' or 'raw'", self.reference
         )
 
     @property
@@ -189,9 +184,6 @@ def experiment(
     modules = [catalog.plugin(path) for path in paths]
     given = epsilons if isinstance(epsilons, Iterable) else [epsilons]
     numbers = tuple(dict.fromkeys(map(float, given)))
-    require(len(numbers) > 0, "experiment", "at least one epsilon is needed", [])
-    for e in numbers:
-        require(math.isfinite(e) and e > 0, "experiment", "epsilon must be a number > 0", e)
     chosen = _choices(PostProcessor, methods, modules)
     none = _choices(PostProcessor, "none", modules)
     return Experiment(
@@ -209,12 +201,17 @@ def experiment(
     )
 
 
+def _must(holds: bool, what: str, got: object) -> None:
+    if not holds:
+        raise InvalidParameter(f"{what}, got {got!r}.")
+
+
 def _choices(
     kind: type, given: Named | Sequence[Named], modules: Sequence[ModuleType]
 ) -> tuple[Choice, ...]:
     """What `given` names, sets opened, each once."""
     things = given if isinstance(given, list | tuple) else [given]
-    require(len(things) > 0, kind.__name__, "at least one must be named", things)
+    _must(len(things) > 0, f"at least one {kind.__name__} must be named", things)
     chosen: dict[str, Choice] = {}
     for choice in (c for thing in things for c in _open(kind, thing, modules)):
         known = chosen.setdefault(choice.spec, choice)

@@ -32,7 +32,7 @@ def forecast(at: Bench, threads: int | None = None) -> Forecast:
     A cell that runs by users is timed on one chunk; the second of two runs counts, because the
     first may compile.
     """
-    ex, count = at.experiment, threads or available_cores()
+    ex, count = at.experiment, available_cores() if threads is None else max(threads, 1)
     middle = (len(ex.epsilons) - 1) // 2
     cells = len(ex.epsilons) * ex.repeats
     seconds, batch = {}, 0
