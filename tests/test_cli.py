@@ -303,12 +303,38 @@ def test_a_stopped_run_resumes_to_the_same_table(tmp_path: Path, how: signal.Sig
     assert [p.name for p in sorted(tmp_path.iterdir())] == ["x.parquet", "x.parquet.manifest.json"]
 
 
+def slow_metric(tmp_path: Path) -> list[str]:
+    """Options for a run that says when it is at work, and takes its time."""
+    plugin = tmp_path / "slow.py"
+    plugin.write_text(
+        "import time\n"
+        "from dataclasses import dataclass\n"
+        "from pathlib import Path\n"
+        "from ldp3.metrics.base import Metric\n\n"
+        "@dataclass(frozen=True)\n"
+        "class Slow(Metric):\n"
+        "    def compare(self, truth, frequencies):\n"
+        "        Path(__file__).with_name('at work').touch()\n"
+        "        time.sleep(0.02)\n"
+        "        return 1.0\n"
+    )
+    return ["--plugin", str(plugin), "-u", "slow", "-p", "grr", "-m", "norm", "-t", "1"]
+
+
 def test_without_an_output_ctrl_c_says_how_to_keep(tmp_path: Path) -> None:
-    process = subprocess.Popen(LONG, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(2)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    with subprocess.Popen(
+        [*LDP3, "run", *slow_metric(tmp_path), "-r", "100000"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        while not (tmp_path / "at work").exists():
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
     assert process.returncode == 130
+    assert "with --output they would have been kept" in err
     assert "Traceback" not in err
 
 
@@ -336,10 +362,11 @@ def test_whoever_closes_the_pipe_sees_no_traceback() -> None:
         assert process.stderr.read() == b""
 
 
-def test_a_terminal_sees_progress() -> None:
+def test_a_terminal_sees_progress(tmp_path: Path) -> None:
     pty = pytest.importorskip("pty", reason="terminals are emulated on POSIX only")
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(LONG, stdout=subprocess.DEVNULL, stderr=theirs)
+    command = [*LDP3, "run", *slow_metric(tmp_path), "-r", "50"]  # two seconds at least
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs)
     os.close(theirs)
     seen = b""
     while process.poll() is None or not seen:
@@ -349,7 +376,7 @@ def test_a_terminal_sees_progress() -> None:
             break
     process.wait(timeout=60)
     os.close(ours)
-    assert b"/8000 cells" in seen
+    assert b"/50 cells" in seen
     assert b"left" in seen
 
 
