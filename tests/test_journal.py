@@ -157,23 +157,57 @@ def test_killed_between_output_and_journal_is_complete(tmp_path: Path) -> None:
     assert not path_of(output).exists()
 
 
-def test_a_file_of_someone_else_is_not_overwritten(tmp_path: Path) -> None:
-    (tmp_path / "x.csv").write_text("mine")
-    with pytest.raises(LDPError, match="no complete output of ours"):
-        open_journal(tmp_path / "x.csv", bench().experiment)
-    assert (tmp_path / "x.csv").read_text() == "mine"
-    (tmp_path / "y.csv.journal").write_text("mine\n")
-    with pytest.raises(LDPError, match="no journal of ours"):
-        open_journal(tmp_path / "y.csv", bench().experiment)
-    assert (tmp_path / "y.csv.journal").read_text() == "mine\n"
+@pytest.mark.parametrize("fresh", [False, True])
+@pytest.mark.parametrize(
+    ("output", "theirs"),
+    [
+        ("x.csv", "x.csv"),
+        ("x.csv", "x.csv.journal"),
+        ("x.csv", "x.csv.manifest.json"),
+        ("out", "out/manifest.json"),
+        ("out", "out/table.parquet"),
+        ("out", "out.journal"),
+    ],
+)
+@pytest.mark.parametrize("content", ["{}", "mine\n", '{"seed": 1}\nand more\n'])
+def test_a_file_of_someone_else_is_never_touched(
+    tmp_path: Path, output: str, theirs: str, content: str, fresh: bool
+) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / theirs).write_text(content)
+    with pytest.raises(LDPError) as caught:
+        open_journal(tmp_path / output, bench().experiment, fresh)
+    assert "\n" not in str(caught.value)
+    assert (tmp_path / theirs).read_text() == content
 
 
-def test_what_else_lies_in_a_folder_stays(tmp_path: Path) -> None:
+@pytest.mark.parametrize("fresh", [False, True])
+def test_what_else_lies_in_a_folder_stays(tmp_path: Path, fresh: bool) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "notes.txt").write_text("mine")
     finish(tmp_path / "out", bench())
-    opened(tmp_path / "out", bench(seed=1), fresh=True).close()
+    if fresh:
+        opened(tmp_path / "out", bench(seed=1), fresh=True).close()
     assert (tmp_path / "out" / "notes.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", [".", "..", "/", ""])
+def test_an_output_without_a_name_is_refused(name: str) -> None:
+    with pytest.raises(LDPError, match="by its name"):
+        open_journal(Path(name), bench().experiment)
+
+
+def test_fresh_waits_for_the_lock_before_it_forgets(tmp_path: Path) -> None:
+    pytest.importorskip("fcntl", reason="files are locked on POSIX only")
+    output = tmp_path / "x.csv"
+    finish(output, bench())
+    journal = opened(output, bench(), fresh=True)
+    journal.append(next(iter(run(bench()))))
+    kept = path_of(output).read_bytes()
+    with pytest.raises(LDPError, match="Another run is writing"):
+        open_journal(output, bench(seed=1).experiment, fresh=True)
+    assert path_of(output).read_bytes() == kept
+    journal.close()
 
 
 @pytest.mark.parametrize("name", ["missing/x.csv", "file/x.csv", "x.txt"])

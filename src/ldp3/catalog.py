@@ -23,6 +23,8 @@ from typing import Any, TypeVar
 from ldp3.errors import InvalidParameter, UnknownName, did_you_mean
 
 T = TypeVar("T")
+# what people call our kinds
+_CALLED = {"FrequencyOracle": "protocol", "PostProcessor": "method", "Source": "dataset"}
 
 
 def find(kind: type[T], *plugins: ModuleType) -> dict[str, type[T]]:
@@ -81,7 +83,8 @@ def canonical(kind: type, spec: object, *plugins: ModuleType) -> str:
     else:
         cls = spec if isinstance(spec, type) else type(spec)
     if not issubclass(cls, kind):
-        raise InvalidParameter(f"A {kind.__name__} is needed, by name or class, got {spec!r}.")
+        what = _CALLED.get(kind.__name__, _snake(kind.__name__))
+        raise InvalidParameter(f"A {what} is needed, by name or class, got {spec!r}.")
     if isinstance(spec, kind):
         own = ((f, getattr(spec, f.name)) for f in fields(cls))
         params = {f.name: value for f, value in own if value != f.default}
@@ -93,7 +96,7 @@ def look_up(name: str, known: dict[str, type[T]], kind: str) -> type[T]:
     """The class that `name` means, by its own name or an alias, however it is spelt."""
     spellings = {plain(s): c for own, c in known.items() for s in (own, *aliases_of(c))}
     if plain(name) not in spellings:
-        what = _snake(kind).replace("_", " ")
+        what = _CALLED.get(kind, _snake(kind).replace("_", " "))
         hint = did_you_mean(name.lower(), known) or f" Known: {', '.join(sorted(known))}."
         raise UnknownName(f"No {what} is called {name!r}.{hint}")
     return spellings[plain(name)]
