@@ -139,6 +139,12 @@ def test_fresh_starts_over(tmp_path: Path) -> None:
     opened(output, bench(seed=3), fresh=True).close()
 
 
+def test_fresh_leaves_nothing_of_the_old_run(tmp_path: Path) -> None:
+    finish(tmp_path / "out", bench(keep=True))
+    opened(tmp_path / "out", bench(), fresh=True).close()
+    assert list((tmp_path / "out").iterdir()) == []
+
+
 def test_a_complete_output_is_left_alone(tmp_path: Path) -> None:
     for name in ("x.csv", "folder"):
         finish(tmp_path / name, bench())

@@ -113,8 +113,10 @@ def open_journal(output: Path, experiment: Experiment, fresh: bool = False) -> J
     try:
         _lock(file, output)
         journal.begin(fresh)
-        if fresh:
-            manifest_of(output).unlink(missing_ok=True)  # the old output counts as unfinished now
+        for path in (
+            reversed(files_of(output)) if fresh else ()
+        ):  # the manifest, which vouches, first
+            path.unlink(missing_ok=True)
     except BaseException:
         file.close()
         raise
