@@ -66,6 +66,15 @@ def test_finished_blocks_are_not_lost_and_not_run_again(tmp_path: Path) -> None:
     journal.close()
 
 
+def test_a_block_is_on_disk_when_append_returns(tmp_path: Path) -> None:
+    output, at = tmp_path / "x.csv", bench()
+    journal = opened(output, at)
+    for i, outcome in enumerate(run(at), start=1):
+        journal.append(outcome)
+        assert path_of(output).read_bytes().count(b"\n") == 1 + i
+    journal.close()
+
+
 @pytest.mark.parametrize("cut", [1, 10, 200])
 def test_half_a_line_at_the_end_is_cut_off(tmp_path: Path, cut: int) -> None:
     output, at = tmp_path / "x.csv", bench()
@@ -74,6 +83,10 @@ def test_half_a_line_at_the_end_is_cut_off(tmp_path: Path, cut: int) -> None:
     path.write_bytes(path.read_bytes()[:-cut])
     journal = opened(output, at)
     assert len(journal.outcomes) == 4
+    journal.append(journal.outcomes[0])
+    journal.close()
+    journal = opened(output, at)
+    assert len(journal.outcomes) == 5  # what was appended stands on a line of its own
     journal.close()
     assert finish(output, at).table.equals(collect(at, run(at)).table)
 

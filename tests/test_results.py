@@ -145,6 +145,16 @@ def test_results_that_cannot_be_written_are_refused(
         results.save(tmp_path / name)
 
 
+def test_a_new_file_takes_the_place_of_the_old_one_at_once(
+    results: Results, tmp_path: Path
+) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("old")
+    with path.open() as reader:
+        results.save(path)
+        assert reader.read() == "old"
+
+
 def test_an_old_file_stays_whole_if_writing_fails(
     results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
