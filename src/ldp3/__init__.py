@@ -1,6 +1,7 @@
 """LDP³: local differential privacy, every protocol × post-processing × metric."""
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from ldp3.errors import LDPError
 from ldp3.randomness import secure, stream
@@ -9,14 +10,34 @@ if TYPE_CHECKING:  # a client that only perturbs must not wait for what it does 
     from os import PathLike
 
     from ldp3.datasets.base import Format, Missing, Pick
+    from ldp3.engine import benchmark
     from ldp3.metrics.base import Metric
     from ldp3.postprocessing.base import PostProcessor
     from ldp3.protocols.base import FrequencyOracle
+    from ldp3.results import load_results
     from ldp3.types import Dataset
 
 __version__ = "0.1.0"
 
-__all__ = ["LDPError", "load", "metric", "oracle", "postprocess", "secure", "stream"]
+__all__ = [
+    "LDPError",
+    "benchmark",
+    "load",
+    "load_results",
+    "metric",
+    "oracle",
+    "postprocess",
+    "secure",
+    "stream",
+]
+_ELSEWHERE = {"benchmark": "ldp3.engine", "load_results": "ldp3.results"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is slow to import when it is asked for."""
+    if name not in _ELSEWHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_ELSEWHERE[name]), name)
 
 
 def oracle(spec: "str | type[FrequencyOracle]", epsilon: float, d: int) -> "FrequencyOracle":

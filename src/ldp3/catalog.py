@@ -9,15 +9,22 @@ import ast
 import inspect
 import pkgutil
 import re
+import sys
+import traceback
 from collections.abc import Iterable
 from dataclasses import fields
+from hashlib import sha256
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
 from ldp3.errors import InvalidParameter, UnknownName, did_you_mean
 
 T = TypeVar("T")
+# what people call our kinds
+_CALLED = {"FrequencyOracle": "protocol", "PostProcessor": "method", "Source": "dataset"}
 
 
 def find(kind: type[T], *plugins: ModuleType) -> dict[str, type[T]]:
@@ -26,6 +33,28 @@ def find(kind: type[T], *plugins: ModuleType) -> dict[str, type[T]]:
     names = (m.name for m in pkgutil.iter_modules(package.__path__, package.__name__ + "."))
     modules = [*map(import_module, names), *plugins]
     return {name_of(c): c for m in modules for c in _defined(m, kind)}
+
+
+def plugin(path: Path) -> ModuleType:
+    """The module in the file at `path`, loaded once, whatever the current folder is."""
+    name = f"ldp3_plugin_{sha256(str(path).encode()).hexdigest()[:12]}_{path.stem}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = spec_from_file_location(name, path) if path.suffix == ".py" else None
+    if spec is None or spec.loader is None or not path.is_file():
+        raise InvalidParameter(f"A plug-in is a Python file that exists, got {str(path)!r}.")
+    module = sys.modules[name] = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        frames = traceback.extract_tb(error.__traceback__)
+        line = getattr(error, "lineno", None) or frames[-1].lineno
+        where = f"{path.name}:{line}"
+        raise InvalidParameter(
+            f"{where}: {type(error).__name__}: {error}. Mend the plug-in."
+        ) from error
+    return module
 
 
 def build(kind: type[T], spec: str | type[T], *plugins: ModuleType, **given: Any) -> T:
@@ -45,19 +74,29 @@ def build(kind: type[T], spec: str | type[T], *plugins: ModuleType, **given: Any
     return cls(**given, **params)
 
 
-def canonical(kind: type, spec: str, *plugins: ModuleType) -> str:
-    """One spelling per thing: ``"Subset( k = 3 )"`` → ``"ss(k=3)"``."""
-    name, params = parse(spec)
-    name = name_of(look_up(name, find(kind, *plugins), kind.__name__))
+def canonical(kind: type, spec: object, *plugins: ModuleType) -> str:
+    """One spelling per thing: ``"Subset( k = 3 )"``, or a class, or an object → ``"ss(k=3)"``."""
+    params: dict[str, Any] = {}
+    if isinstance(spec, str):
+        name, params = parse(spec)
+        cls: Any = look_up(name, find(kind, *plugins), kind.__name__)
+    else:
+        cls = spec if isinstance(spec, type) else type(spec)
+    if not issubclass(cls, kind):
+        what = _CALLED.get(kind.__name__, _snake(kind.__name__))
+        raise InvalidParameter(f"A {what} is needed, by name or class, got {spec!r}.")
+    if isinstance(spec, kind):
+        own = ((f, getattr(spec, f.name)) for f in fields(cls))
+        params = {f.name: value for f, value in own if value != f.default}
     inside = ", ".join(f"{key}={value!r}" for key, value in sorted(params.items()))
-    return f"{name}({inside})" if inside else name
+    return f"{name_of(cls)}({inside})" if inside else name_of(cls)
 
 
 def look_up(name: str, known: dict[str, type[T]], kind: str) -> type[T]:
     """The class that `name` means, by its own name or an alias, however it is spelt."""
     spellings = {plain(s): c for own, c in known.items() for s in (own, *aliases_of(c))}
     if plain(name) not in spellings:
-        what = _snake(kind).replace("_", " ")
+        what = _CALLED.get(kind, _snake(kind).replace("_", " "))
         hint = did_you_mean(name.lower(), known) or f" Known: {', '.join(sorted(known))}."
         raise UnknownName(f"No {what} is called {name!r}.{hint}")
     return spellings[plain(name)]

@@ -1,7 +1,7 @@
 """What a post-processing method promises, and how methods are named and chained."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import ClassVar, final
 
@@ -84,13 +84,9 @@ def canonical(spec: str | type[PostProcessor] | PostProcessor, *plugins: ModuleT
     """One spelling per method: ``"Power + Norm-Sub"`` → ``"power+norm_sub"``."""
     if isinstance(spec, str):
         return "+".join(catalog.canonical(PostProcessor, s, *plugins) for s in _links(spec))
-    if isinstance(spec, type):
-        return catalog.name_of(spec)
     if isinstance(spec, _Chain):
         return "+".join(map(canonical, spec.parts))
-    set_by_hand = sorted(f.name for f in fields(spec) if getattr(spec, f.name) != f.default)
-    inside = ", ".join(f"{name}={getattr(spec, name)!r}" for name in set_by_hand)
-    return catalog.name_of(type(spec)) + (f"({inside})" if inside else "")
+    return catalog.canonical(PostProcessor, spec)
 
 
 def _links(spec: str) -> list[str]:

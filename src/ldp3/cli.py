@@ -1,0 +1,397 @@
+"""The command line: parse, call, print.
+
+Results go to stdout; progress, notes and mistakes to stderr. A person's mistake is one line and
+exit code 2; a bug of ours is a traceback. What is slow to import is imported by the commands.
+"""
+
+import inspect
+import os
+import re
+import shlex
+import shutil
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import MISSING, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
+
+from cyclopts import App, CycloptsError, Group, Parameter, UnusedCliTokensError
+
+from ldp3 import __version__
+from ldp3.datasets.base import Reading
+from ldp3.errors import InvalidParameter, LDPError
+from ldp3.terminal import Progress, Stop, say
+
+if TYPE_CHECKING:
+    from ldp3.engine import Bench
+    from ldp3.journal import Journal
+    from ldp3.results import Results
+    from ldp3.types import Dataset
+
+
+def _shown(default: object) -> str | None:
+    """A default as one would type it; what is off by default needs no word."""
+    if default is None or default is False or default == []:
+        return None
+    return " ".join(default) if isinstance(default, list) else str(default)
+
+
+app = App(
+    name="ldp3",
+    help="Local differential privacy: compare every protocol and post-processing on your data.",
+    version=__version__,
+    default_parameter=Parameter(negative=(), show_default=_shown),
+)
+_READING = Group("Reading the dataset", sort_key=2)
+_OUTPUT = Group("Output", sort_key=1)
+Several = Parameter(consume_multiple=True)
+
+
+@dataclass(frozen=True)
+class FileOptions(Reading):
+    """How the dataset's file is read."""
+
+    keep_values: Annotated[bool, Parameter(parse=False)] = False  # no command needs their order
+
+
+_AS_IT_IS = FileOptions()
+
+
+@app.command
+def run(
+    *,
+    epsilon: Annotated[list[str], Several, Parameter(name=["--epsilon", "-e"])] = ["1"],  # noqa: B006
+    protocols: Annotated[list[str], Several, Parameter(name=["--protocols", "-p"])] = ["paper"],  # noqa: B006
+    methods: Annotated[list[str], Several, Parameter(name=["--methods", "-m"])] = ["paper"],  # noqa: B006
+    repeat: Annotated[int, Parameter(name=["--repeat", "-r"])] = 10,
+    threads: Annotated[int | None, Parameter(name=["--threads", "-t"])] = None,
+    dataset: Annotated[str, Parameter(name=["--dataset", "-d"])] = "flights",
+    metric: Annotated[list[str], Several, Parameter(name=["--metric", "-u"])] = ["l1"],  # noqa: B006
+    seed: int = 0,
+    simulate: Literal["exact", "users"] = "exact",
+    population: int | None = None,
+    reference: Literal["truth", "raw"] = "truth",
+    executor: str = "threads",
+    plugin: Annotated[list[Path], Several] = [],  # noqa: B006
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"], group=_OUTPUT)] = None,
+    fresh: Annotated[bool, Parameter(group=_OUTPUT)] = False,
+    keep_estimates: Annotated[bool, Parameter(group=_OUTPUT)] = False,
+    format: Annotated[
+        Literal["table", "markdown", "latex", "json", "csv"], Parameter(group=_OUTPUT)
+    ] = "table",
+    dry_run: Annotated[bool, Parameter(group=_OUTPUT)] = False,
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], group=_OUTPUT)] = False,
+    reading: Annotated[FileOptions, Parameter(name="*", group=_READING)] = _AS_IT_IS,
+) -> int:
+    """Benchmark protocols and post-processing methods on a dataset.
+
+    Without options: the paper's protocols and methods on the embedded dataset at ε = 1.
+
+    Parameters
+    ----------
+    epsilon
+        Privacy budgets, separated by spaces or commas.
+    protocols
+        Protocols, such as grr or "olh(g=4)"; paper, all. See `ldp3 list protocols`.
+    methods
+        Post-processing methods, such as norm_sub or power+norm_sub; paper, all. None is always
+        among them.
+    repeat
+        Independent collections for each protocol and ε.
+    threads
+        Threads, or processes; all cores by default.
+    dataset
+        A file, a name, or a spec such as "zipf(s=1.3, d=1024, n=10_000_000)".
+    metric
+        Utility metrics, such as l1 or kl; paper, all.
+    seed
+        Where all randomness starts: the same seed, the same table.
+    simulate
+        exact draws what the server would count from its exact law, where the protocol knows it;
+        users perturbs the value of every user.
+    population
+        Answer for this many users, distributed as in the dataset.
+    reference
+        What metrics compare with: the truth, or the raw estimate before post-processing.
+    executor
+        threads or processes; the numbers are the same.
+    plugin
+        Python files with more protocols, methods or metrics.
+    output
+        Write the table to a .csv, .parquet or .json file, or everything into a folder. The same
+        command goes on where it was interrupted. Results hold the true frequencies of the data.
+    fresh
+        Start over, whatever the output holds.
+    keep_estimates
+        Keep the frequencies of every repeat (in a folder), so that a new metric needs no new run.
+    format
+        How the summary is printed.
+    dry_run
+        Print the grid, the expected time and memory, and stop.
+    quiet
+        No progress and no notes.
+    """
+    from ldp3.engine import Bench
+    from ldp3.experiment import experiment
+    from ldp3.journal import open_journal
+    from ldp3.results import load_results
+
+    notes: Callable[[str], None] = (lambda text: None) if quiet else say  # noqa: ARG005
+    if keep_estimates and (output is None or output.suffix):
+        raise InvalidParameter("--keep-estimates needs a folder to keep them in: --output FOLDER.")
+    data = _load(dataset, reading, plugin)
+    for note in data.notes:
+        notes(f"note: {note}")
+    if population is not None:
+        data = data.scaled(population)
+    bench = Bench(
+        experiment(
+            data, _numbers(epsilon), _specs("-p", protocols), _specs("-m", methods),
+            _specs("-u", metric), repeats=repeat, seed=seed, simulate=simulate,
+            reference=reference, keep=keep_estimates, plugins=plugin,
+        )
+    )  # fmt: skip
+    for note in bench.notes:
+        notes(f"note: {note}")
+    if dry_run:
+        return _dry_run(bench, threads)
+    journal = None
+    if output is not None:
+        journal = open_journal(output, bench.experiment, fresh)
+        if journal is None:
+            notes(
+                f"note: {output} holds this run already and is left alone; --fresh runs it again."
+            )
+            _print(load_results(output), format)
+            return 0
+    return _measure(bench, journal, executor, threads, format, notes, quiet)
+
+
+def _measure(
+    bench: "Bench",
+    journal: "Journal | None",
+    executor: str,
+    threads: int | None,
+    format: str,
+    notes: Callable[[str], None],
+    quiet: bool,
+) -> int:
+    """Run what is left to run, print, and say how to go on if it was stopped."""
+    from ldp3 import engine
+    from ldp3.kernels import on_compile
+
+    ex = bench.experiment
+    outcomes = [] if journal is None else journal.outcomes
+    keep = outcomes.append if journal is None else journal.append
+    before = sum(o.block.stop - o.block.start for o in outcomes)
+    if before:
+        notes(f"note: {before} of {ex.cells} cells are done already; going on.")
+    on_compile(lambda: notes("compiling kernels (first run only)…"))
+    began = time.monotonic()
+    with Stop() as stop, Progress(ex.cells, before, quiet=quiet) as progress:
+        done = {o.block for o in outcomes}
+        running = engine.run(
+            bench, executor, threads, done=done, tick=progress.tick, stopped=stop.asked
+        )
+        with closing(running):
+            for outcome in running:
+                keep(outcome)
+    cells = sum(o.block.stop - o.block.start for o in outcomes)
+    command = shlex.join(["ldp3", *sys.argv[1:]])
+    results = engine.collect(bench, outcomes, command=command, elapsed=time.monotonic() - began)
+    if cells == ex.cells and journal is not None:
+        journal.finish(results)
+    if cells:
+        _print(results, format)
+    if cells == ex.cells:
+        return 0
+    say(f"Stopped with {cells} of {ex.cells} cells done: {_how_to_go_on(journal)}")
+    if journal is not None:
+        journal.close()
+    return 128 + (stop.signal or 0)
+
+
+def _how_to_go_on(journal: "Journal | None") -> str:
+    if journal is None:
+        return "with --output they would have been kept."
+    return f"they are kept in {journal.path}; the same command goes on from there."
+
+
+def _dry_run(bench: "Bench", threads: int | None) -> int:
+    from ldp3.forecast import forecast
+
+    ex, expected = bench.experiment, forecast(bench, threads)
+    by_users = [c.spec for p, c in enumerate(ex.protocols) if bench.way(p) == "users"]
+    print(f"dataset    {ex.data.name}: n = {ex.data.n:,}, d = {ex.data.d:,}")
+    print(f"epsilon    {' '.join(f'{e:g}' for e in ex.epsilons)}")
+    for name, choices in (
+        ("protocols", ex.protocols), ("methods", ex.methods), ("metrics", ex.metrics)
+    ):  # fmt: skip
+        print(f"{name:<10} {' '.join(c.spec for c in choices)}")
+    print(f"simulate   {'exact' if not by_users else 'by users: ' + ' '.join(by_users)}")
+    print(f"cells      {ex.cells:,} = protocols × epsilons × {ex.repeats} repeats")
+    print(f"rows       {ex.cells * len(ex.methods) * len(ex.metrics):,} at most")
+    print(
+        f"time       about {_duration(expected.elapsed)} on {expected.threads} threads with a core "
+        f"each, after start-up; extrapolated from one cell of each protocol:"
+    )
+    for spec, seconds in expected.seconds.items():
+        print(f"           {spec}: {_duration(seconds)} of processor time")
+    print(f"memory     about {expected.memory / 1e9:.1f} GB")
+    return 0
+
+
+@app.command
+def convert(
+    dataset: str,
+    output: Path,
+    /,
+    *,
+    with_counts: bool = False,
+    population: int | None = None,
+    reading: Annotated[FileOptions, Parameter(name="*", group=_READING)] = _AS_IT_IS,
+) -> None:
+    """Write any dataset to a .txt, .csv or .parquet file, one value per row.
+
+    Parameters
+    ----------
+    dataset
+        A file, a name, or a spec such as "zipf(s=1.3, d=1024, n=10_000_000)".
+    output
+        The file to write.
+    with_counts
+        Write each value once, with the number of its users (.csv, .parquet).
+    population
+        Scale the histogram to this many users first.
+    """
+    from ldp3.datasets.convert import write
+
+    data = _load(dataset, reading, [])
+    for note in data.notes:
+        say(f"note: {note}")
+    write(data if population is None else data.scaled(population), output, with_counts)
+
+
+Kind = Literal["protocols", "methods", "metrics", "datasets"]
+
+
+@app.command(name="list")
+def list_(
+    kinds: Annotated[list[Kind] | None, Parameter(name="KIND")] = None,
+    /,
+    *,
+    plugin: Annotated[list[Path], Several] = [],  # noqa: B006
+) -> None:
+    """Show every protocol, method, metric and dataset: one line, parameters, reference.
+
+    Parameters
+    ----------
+    kinds
+        What to show; everything by default.
+    plugin
+        Python files with more of them.
+    """
+    from ldp3 import catalog
+    from ldp3.datasets.base import Source
+    from ldp3.metrics.base import Metric
+    from ldp3.postprocessing.base import PostProcessor
+    from ldp3.protocols.base import FrequencyOracle
+
+    modules = [catalog.plugin(path.resolve()) for path in plugin]
+    known: dict[str, type] = {
+        "protocols": FrequencyOracle,
+        "methods": PostProcessor,
+        "metrics": Metric,
+        "datasets": Source,
+    }
+    for name, kind in known.items():
+        if not kinds or name in kinds:
+            print(name)
+            print("\n".join(map(_described, catalog.find(kind, *modules).values())))
+            print()
+
+
+def _described(cls: type) -> str:
+    """Name and parameters, the first line of the docstring, the reference."""
+    from dataclasses import fields
+
+    from ldp3.catalog import name_of
+    from ldp3.protocols.base import FrequencyOracle
+
+    given = ("epsilon", "d") if issubclass(cls, FrequencyOracle) else ()  # by the experiment
+    parameters = [
+        f.name if f.default is MISSING else f"{f.name}={f.default!r}"
+        for f in fields(cls)
+        if f.init and f.name not in given
+    ]
+    name = name_of(cls) + (f"({', '.join(parameters)})" if parameters else "")
+    text = inspect.getdoc(cls) or ""
+    reference = text.partition("References\n----------\n")[2].partition("\n\n")[0]
+    first = re.sub(r"\$(\w+)\$", r"\1", text.partition("\n")[0])
+    first = first.partition("$")[0].rstrip(" :.,")  # formulas are for the documentation
+    lines = [f"  {name}", f"      {first}."]
+    return "\n".join(lines + ([f"      {' '.join(reference.split())}"] if reference else []))
+
+
+def _load(dataset: str, reading: Reading, plugins: Sequence[Path]) -> "Dataset":
+    from ldp3 import catalog
+    from ldp3.datasets.loading import load
+
+    return load(dataset, reading, *(catalog.plugin(path.resolve()) for path in plugins))
+
+
+def _specs(flag: str, values: Sequence[str]) -> list[str]:
+    """Separated by spaces or commas; commas inside parentheses belong to the spec."""
+    from ldp3.catalog import split
+
+    specs = [spec for value in values for spec in split(value, ",")]
+    if not specs:
+        raise InvalidParameter(f"{flag} needs at least one value.")
+    return specs
+
+
+def _numbers(values: Sequence[str]) -> list[float]:
+    numbers = []
+    for text in _specs("-e", values):
+        try:
+            numbers.append(float(text))
+        except ValueError:
+            raise InvalidParameter(f"-e: epsilon must be a number > 0, got {text!r}.") from None
+    return numbers
+
+
+def _print(results: "Results", format: str) -> None:
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    print(results.render(format, width))
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def main() -> NoReturn:
+    """Run a command and exit with its code."""
+    try:
+        code = app(
+            sys.argv[1:], exit_on_error=False, print_error=False, result_action="return_value"
+        )
+        sys.stdout.flush()
+    except UnusedCliTokensError as error:
+        say(f"ldp3: Unexpected {shlex.join(error.unused_tokens or [])!r}. See ldp3 --help.")
+        sys.exit(2)
+    except (LDPError, CycloptsError) as error:
+        say(f"ldp3: {' '.join(str(error).split())}")
+        sys.exit(2)
+    except KeyboardInterrupt:
+        say("ldp3: stopped.")
+        sys.exit(130)
+    except BrokenPipeError:  # whoever read our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    sys.exit(code)

@@ -1,0 +1,240 @@
+"""What a run *is*: data, grid and seed, small enough to send to another machine."""
+
+import inspect
+import json
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+from platform import python_version
+from types import ModuleType
+from typing import Any, Literal, get_args
+
+from ldp3 import catalog
+from ldp3.errors import InvalidParameter
+from ldp3.metrics.base import Metric
+from ldp3.postprocessing.base import PostProcessor
+from ldp3.postprocessing.base import canonical as canonical_method
+from ldp3.protocols.base import FrequencyOracle
+from ldp3.types import Dataset
+
+Way = Literal["exact", "users"]
+Reference = Literal["truth", "raw"]
+Named = str | type | object  # a spec, a class, or a ready object
+
+PAPER: dict[type, tuple[str, ...]] = {
+    FrequencyOracle: ("grr", "rappor", "oue", "blh", "olh", "ss"),
+    PostProcessor: (
+        "none",
+        "base_pos",
+        "norm",
+        "norm_cut",
+        "norm_sub",
+        "norm_mul",
+        "power",
+        "power_ns",
+    ),
+    Metric: ("l1", "l2", "kl", "emd"),
+}
+PACKAGES = ("ldp3", "numpy", "numba", "scipy", "polars")
+CHUNKS = 8  # of a cell's users, in one task
+BLOCK = 16  # repeats in one task, at most
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What tables call a thing, and what makes it: the same spec, or what a caller handed in."""
+
+    spec: str
+    thing: Named
+    asked: bool = True  # by its own name, not as one of a set: it must apply, or be refused
+
+    @property
+    def source(self) -> str | None:
+        """SHA-256 of the code of something handed in: it must not change under a resumed run."""
+        if isinstance(self.thing, str):
+            return None
+        cls = self.thing if isinstance(self.thing, type) else type(self.thing)
+        try:
+            code = inspect.getsource(cls)
+        except (OSError, TypeError):  # typed at a prompt
+            code = cls.__qualname__
+        return sha256(code.encode()).hexdigest()
+
+
+@dataclass(frozen=True, order=True)
+class Block:
+    """Some repeats of one protocol and ε, by their places in the grid."""
+
+    epsilon: int
+    protocol: int
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Data, grid and seed. Two equal experiments give the same table on any machine.
+
+    Parameters
+    ----------
+    data
+        The users, without their order: the histogram and what the values are called.
+    epsilons, protocols, methods, metrics
+        The grid, in the order of the tables.
+    repeats, seed
+        Independent collections per protocol and ε, and where their randomness starts.
+    simulate
+        ``exact`` draws the aggregate from its law where the protocol knows it, ``users`` perturbs
+        every user's value.
+    reference
+        What metrics compare with: the ``truth``, or the ``raw`` estimate.
+    keep
+        Whether every frequency of every repeat is kept, and not only their means.
+    plugins
+        Files that define more protocols, methods and metrics.
+    """
+
+    data: Dataset
+    epsilons: tuple[float, ...]
+    protocols: tuple[Choice, ...]
+    methods: tuple[Choice, ...]
+    metrics: tuple[Choice, ...]
+    repeats: int = 10
+    seed: int = 0
+    simulate: Way = "exact"
+    reference: Reference = "truth"
+    keep: bool = False
+    plugins: tuple[Path, ...] = ()
+
+    def __post_init__(self) -> None:
+        _must(len(self.epsilons) > 0, "at least one epsilon is needed", self.epsilons)
+        for e in self.epsilons:
+            _must(math.isfinite(e) and e > 0, "epsilon must be a number > 0", e)
+        _must(self.repeats >= 1, "repeats must be at least 1", self.repeats)
+        _must(self.seed >= 0, "seed must be at least 0", self.seed)
+        _must(self.simulate in get_args(Way), "simulate is 'exact' or 'users'", self.simulate)
+        _must(
+            self.reference in get_args(Reference), "reference is 'truth' or 'raw'", self.reference
+        )
+
+    @property
+    def cells(self) -> int:
+        """Collections to run."""
+        return len(self.protocols) * len(self.epsilons) * self.repeats
+
+    def blocks(self, chunks: int) -> list[range]:
+        """How the repeats of one protocol and ε, of so many chunks, are cut."""
+        size = min(
+            BLOCK, max(4096 // self.data.d, 1), -(-self.repeats // 4), max(CHUNKS // chunks, 1)
+        )
+        starts = range(0, self.repeats, size)
+        return [range(start, min(start + size, self.repeats)) for start in starts]
+
+    @cached_property
+    def identity(self) -> dict[str, Any]:
+        """Everything that the numbers depend on, as JSON can hold it."""
+        handed_in = (*self.protocols, *self.methods, *self.metrics)
+        return {
+            "dataset": self.data.name,
+            "digest": self.data.digest,
+            "n": self.data.n,
+            "d": self.data.d,
+            "epsilons": list(self.epsilons),
+            "protocols": [c.spec for c in self.protocols],
+            "methods": [c.spec for c in self.methods],
+            "metrics": [c.spec for c in self.metrics],
+            "repeats": self.repeats,
+            "seed": self.seed,
+            "simulate": self.simulate,
+            "reference": self.reference,
+            "estimates kept": self.keep,
+            "plug-ins": {
+                **{p.name: sha256(p.read_bytes()).hexdigest() for p in self.plugins},
+                **{c.spec: c.source for c in handed_in if c.source},
+            },
+            "versions": {"python": python_version(), **{p: version(p) for p in PACKAGES}},
+        }
+
+    @cached_property
+    def key(self) -> str:
+        """A short name for the identity."""
+        return sha256(json.dumps(self.identity, sort_keys=True).encode()).hexdigest()
+
+
+def experiment(
+    data: Dataset,
+    epsilons: float | Iterable[float] = 1.0,
+    protocols: Named | Sequence[Named] = "paper",
+    methods: Named | Sequence[Named] = "paper",
+    metrics: Named | Sequence[Named] = "l1",
+    *,
+    repeats: int = 10,
+    seed: int = 0,
+    simulate: Way = "exact",
+    reference: Reference = "truth",
+    keep: bool = False,
+    plugins: Iterable[str | Path] = (),
+) -> Experiment:
+    """The experiment that people mean: names looked up, sets opened, doubles and nonsense out."""
+    paths = tuple(Path(p).resolve() for p in plugins)
+    modules = [catalog.plugin(path) for path in paths]
+    given = epsilons if isinstance(epsilons, Iterable) else [epsilons]
+    numbers = tuple(dict.fromkeys(map(float, given)))
+    chosen = _choices(PostProcessor, methods, modules)
+    none = _choices(PostProcessor, "none", modules)
+    return Experiment(
+        data=replace(data, values=None),
+        epsilons=numbers,
+        protocols=_choices(FrequencyOracle, protocols, modules),
+        methods=none + tuple(c for c in chosen if c.spec != "none"),
+        metrics=_choices(Metric, metrics, modules),
+        repeats=repeats,
+        seed=seed,
+        simulate=simulate,
+        reference=reference,
+        keep=keep,
+        plugins=paths,
+    )
+
+
+def _must(holds: bool, what: str, got: object) -> None:
+    if not holds:
+        raise InvalidParameter(f"{what}, got {got!r}.")
+
+
+def _choices(
+    kind: type, given: Named | Sequence[Named], modules: Sequence[ModuleType]
+) -> tuple[Choice, ...]:
+    """What `given` names, sets opened, each once."""
+    things = given if isinstance(given, list | tuple) else [given]
+    _must(len(things) > 0, f"at least one {kind.__name__} must be named", things)
+    chosen: dict[str, Choice] = {}
+    for choice in (c for thing in things for c in _open(kind, thing, modules)):
+        known = chosen.setdefault(choice.spec, choice)
+        if known.thing != choice.thing:
+            raise InvalidParameter(f"Two different things are called {choice.spec!r}: rename one.")
+    return tuple(chosen.values())
+
+
+def _open(kind: type, thing: Named, modules: Sequence[ModuleType]) -> list[Choice]:
+    if isinstance(thing, str) and catalog.plain(thing) == "paper":
+        return [Choice(spec, spec, asked=False) for spec in PAPER[kind]]
+    if isinstance(thing, str) and catalog.plain(thing) == "all":
+        return [Choice(spec, spec, asked=False) for spec in catalog.find(kind)]
+    if isinstance(thing, FrequencyOracle):
+        raise InvalidParameter(
+            f"An experiment sets epsilon and d itself: give {type(thing).__name__} as a class or a "
+            f"spec, not an object."
+        )
+    spec = _canonical(kind, thing, modules)
+    return [Choice(spec, spec if isinstance(thing, str) else thing)]
+
+
+def _canonical(kind: type, thing: Named, modules: Sequence[ModuleType]) -> str:
+    if kind is PostProcessor:  # may be a chain
+        return canonical_method(thing, *modules)  # type: ignore[arg-type]
+    return catalog.canonical(kind, thing, *modules)
