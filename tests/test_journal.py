@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ldp3.engine import Bench, Outcome, collect, run
+from ldp3.bench import Bench, Outcome
+from ldp3.collecting import collect
+from ldp3.engine import run
 from ldp3.errors import LDPError
 from ldp3.experiment import experiment
 from ldp3.journal import Journal, difference, open_journal, path_of

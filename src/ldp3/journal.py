@@ -13,7 +13,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from ldp3.engine import Outcome
+from ldp3.bench import Outcome
 from ldp3.errors import InvalidParameter, LDPError
 from ldp3.experiment import Block, Experiment
 from ldp3.results import Results, files_of, manifest_of, read_manifest
