@@ -77,6 +77,16 @@ def test_a_block_is_on_disk_when_append_returns(tmp_path: Path) -> None:
     journal.close()
 
 
+def test_a_full_disk_is_said_in_one_line(tmp_path: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("only Linux has a disk that is always full")
+    at = bench()
+    with Path("/dev/full").open("wb", buffering=0) as full:
+        journal = Journal(tmp_path / "x.csv", at.experiment, full)
+        with pytest.raises(LDPError, match="No space left on device"):
+            journal.append(next(iter(run(at))))
+
+
 @pytest.mark.parametrize("cut", [1, 10, 200])
 def test_half_a_line_at_the_end_is_cut_off(tmp_path: Path, cut: int) -> None:
     output, at = tmp_path / "x.csv", bench()

@@ -37,8 +37,13 @@ class Journal:
 
     def append(self, outcome: Outcome) -> None:
         """Keep a block; it is with the operating system when this returns."""
-        self.file.write(_line(_written(outcome)))
-        self.file.flush()
+        try:
+            self.file.write(_line(_written(outcome)))
+            self.file.flush()
+        except OSError as error:
+            raise LDPError(
+                f"Cannot write {str(self.path)!r}: {error.strerror}. What it holds is kept."
+            ) from error
         self.outcomes.append(outcome)
 
     def finish(self, results: Results) -> None:
