@@ -25,7 +25,7 @@ from ldp3.errors import InvalidParameter, LDPError
 from ldp3.terminal import Progress, Stop, say
 
 if TYPE_CHECKING:
-    from ldp3.engine import Bench
+    from ldp3.bench import Bench
     from ldp3.journal import Journal
     from ldp3.results import Results
     from ldp3.types import Dataset
@@ -133,7 +133,7 @@ def run(
     quiet
         No progress and no notes.
     """
-    from ldp3.engine import Bench
+    from ldp3.bench import Bench
     from ldp3.experiment import experiment
     from ldp3.journal import open_journal
     from ldp3.results import load_results
@@ -180,6 +180,7 @@ def _measure(
 ) -> int:
     """Run what is left to run, print, and say how to go on if it was stopped."""
     from ldp3 import engine
+    from ldp3.collecting import collect
     from ldp3.kernels import on_compile
 
     ex = bench.experiment
@@ -200,7 +201,7 @@ def _measure(
                 keep(outcome)
     cells = sum(o.block.stop - o.block.start for o in outcomes)
     command = shlex.join(["ldp3", *sys.argv[1:]])
-    results = engine.collect(bench, outcomes, command=command, elapsed=time.monotonic() - began)
+    results = collect(bench, outcomes, command=command, elapsed=time.monotonic() - began)
     if cells == ex.cells and journal is not None:
         journal.finish(results)
     if cells:
