@@ -22,13 +22,13 @@ _GOLDEN = 0x9E3779B97F4A7C15
 def draw(oracle: FrequencyOracle, value: int, words: Iterator[int]) -> int:
     """The report of a user who holds `value`, from uniform 64-bit words."""
     if isinstance(oracle, GRR):
-        return respond(oracle, value, next(words))
+        return respond(value, next(words), oracle.truth, oracle.lie)
     if isinstance(oracle, UnaryEncoding):
         return _bits(oracle, value, words)
     if isinstance(oracle, LocalHashing):
         seed, choice = next(words), next(words)
         cell = hashed(seed, value, oracle.low_bits, oracle.g)
-        return seed | respond(oracle.response, cell, choice) << 64
+        return seed | respond(cell, choice, oracle.truth, oracle.lie) << 64
     if isinstance(oracle, SS):
         return _subset(oracle, value, words)
     raise no_wire_format(oracle)
@@ -36,9 +36,7 @@ def draw(oracle: FrequencyOracle, value: int, words: Iterator[int]) -> int:
 
 def thresholds(oracle: FrequencyOracle) -> dict[str, int]:
     """How many words of 2⁶⁴ lead to each outcome: all that a report's privacy rests on."""
-    if isinstance(oracle, LocalHashing):
-        oracle = oracle.response
-    if isinstance(oracle, GRR):
+    if isinstance(oracle, GRR | LocalHashing):
         return {"truth": oracle.truth, "lie": oracle.lie}
     if isinstance(oracle, UnaryEncoding):
         return {"own": oracle.own, "other": oracle.other}
@@ -47,11 +45,11 @@ def thresholds(oracle: FrequencyOracle) -> dict[str, int]:
     raise no_wire_format(oracle)
 
 
-def respond(oracle: GRR, value: int, word: int) -> int:
+def respond(value: int, word: int, truth: int, lie: int) -> int:
     """The truth below `truth`; the other words fall into equal drawers, one for each lie."""
-    if word < oracle.truth:
+    if word < truth:
         return value
-    drawer = (word - oracle.truth) // oracle.lie
+    drawer = (word - truth) // lie
     return drawer + (drawer >= value)  # step over the true value
 
 
