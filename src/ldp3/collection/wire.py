@@ -111,7 +111,7 @@ class Wire:
         """The rows in a run of reports without anything between them.
 
         Reading goes on at the next tag after bytes that are none of ours; what is skipped counts
-        as one row for every length of a report, begun or whole.
+        as one row for every length of a report, whole or begun.
         """
         starts = np.empty(len(data) // self.report_bytes, dtype=np.int64)
         tag = np.frombuffer(self.tag, dtype=np.uint8)
@@ -119,7 +119,7 @@ class Wire:
         add_to(refused, OTHER_VERSION, version)
         add_to(refused, OTHER_COLLECTION, foreign)
         add_to(refused, LENGTH, cut)
-        if not version + foreign:
+        if found == 0 or starts[found - 1] == (found - 1) * self.report_bytes:  # nothing between
             return data[: found * self.report_bytes].reshape(found, self.report_bytes)
         windows = np.lib.stride_tricks.sliding_window_view(data, self.report_bytes)
         return windows[starts[:found]]
@@ -134,7 +134,8 @@ def add_to(refused: dict[str, int], reason: str, rows: int) -> None:
 def _as_bytes(numbers: Reports, size: int) -> Bytes:
     """The `size` low bytes of each row of unsigned numbers, little-endian."""
     little = np.ascontiguousarray(numbers, dtype=numbers.dtype.newbyteorder("<"))
-    return little.view(np.uint8).reshape(len(numbers), -1)[:, :size]
+    width = little.itemsize * (1 if little.ndim == 1 else little.shape[1])
+    return little.view(np.uint8).reshape(len(numbers), width)[:, :size]
 
 
 def _as_numbers(rows: Bytes) -> Reports:
@@ -147,22 +148,24 @@ def _as_numbers(rows: Bytes) -> Reports:
 
 @njit
 def _find(data: Bytes, tag: Bytes, size: int, starts: IntArray) -> tuple[int, int, int, int]:
-    found, version, foreign, i = 0, 0, 0, 0
+    found, version, foreign, cut, i = 0, 0, 0, 0, 0
     while i + size <= data.size:
         if _tagged(data, tag, i):
             starts[found] = i
             found += 1
             i += size
             continue
-        if data[i] == tag[0]:
+        after = i + 1
+        while after < i + size and not _tagged(data, tag, after):
+            after += 1
+        if after < i + size:
+            cut += 1
+        elif data[i] == tag[0]:
             foreign += 1
         else:
             version += 1
-        stop = i + size
-        i += 1
-        while i < stop and not _tagged(data, tag, i):
-            i += 1
-    return found, version, foreign, int(i < data.size)
+        i = after
+    return found, version, foreign, cut + int(i < data.size)
 
 
 @njit
