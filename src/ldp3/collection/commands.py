@@ -65,7 +65,7 @@ def plan(
     labels = None if domain is None else _labels(domain, other)
     size = domain_size if labels is None else len(labels)
     made = Plan(
-        name or output.name.partition(".")[0],
+        name or output.name.partition(".")[0] or str(output),
         protocol,
         epsilon,
         size or 0,
