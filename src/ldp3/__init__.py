@@ -48,15 +48,6 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_ELSEWHERE[name]), name)
 
-_ELSEWHERE = {"Aggregator": "ldp3.collection.aggregator", "Client": "ldp3.collection.client"}
-
-
-def __getattr__(name: str) -> Any:
-    """Import what is slow to import when it is asked for."""
-    if name not in _ELSEWHERE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_ELSEWHERE[name]), name)
-
 
 def oracle(spec: "str | type[FrequencyOracle]", epsilon: float, d: int) -> "FrequencyOracle":
     """The frequency oracle that `spec` names, such as ``"olh"`` or ``"olh(g=4)"``, or a class."""
