@@ -115,6 +115,15 @@ def test_clients_that_race_for_a_memo_send_one_report(tmp_path: Path) -> None:
         assert len(set(pool.map(lambda client: client.report(7), clients))) == 1
 
 
+def test_the_first_report_of_a_value_counts_whoever_added_another(tmp_path: Path) -> None:
+    plan = Plan("numbers", "olh", 1.0, 300)
+    first = Client(plan, memo=tmp_path / "memo").report(7)
+    Client(plan, memo=tmp_path / "other").report(7)
+    with (tmp_path / "memo").open("ab") as memo:
+        memo.write((tmp_path / "other").read_bytes())
+    assert Client(plan, memo=tmp_path / "memo").report(7) == first
+
+
 def test_a_line_that_was_never_finished_was_never_sent(tmp_path: Path) -> None:
     plan = Plan("numbers", "olh", 1.0, 300)
     first = Client(plan, memo=tmp_path / "memo").report(7)

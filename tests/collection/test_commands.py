@@ -106,7 +106,8 @@ def test_a_report_delivered_twice_counts_once(folder: Path, run: Run) -> None:
     (folder / "b.parquet").write_bytes((folder / "a.parquet").read_bytes())
     code, out, _ = run("aggregate pages.ldp3.json a.parquet b.parquet -o counts.json")
     assert (code, out) == (0, "1,000 reports of 'pages' counted; left out: 1,000 duplicate\n")
-    code, _, err = run("merge counts.json counts.json -o both.json")
+    (folder / "copy.json").write_bytes((folder / "counts.json").read_bytes())
+    code, _, err = run("merge counts.json copy.json -o both.json")
     assert code == 0
     assert err.startswith("note: a report that is in two of the parts was counted twice")
 
@@ -164,6 +165,8 @@ MISTAKES = {
     "aggregate pages.ldp3.json none.bin -o c.json": "there is no such file",
     "aggregate pages.ldp3.json values.csv -o c.json": "--format",
     "aggregate pages.ldp3.json values.csv -t 0 -o c.json": "must be at least 1",
+    "aggregate pages.ldp3.json r.bin ./r.bin -o c.json": "r.bin is given twice",
+    "merge counts.json counts.json -o c.json": "counts.json is given twice",
     "merge pages.ldp3.json -o c.json": "is no 'ldp3 counts' file",
     "merge counts.json other.json -o c.json": "different collections",
     "estimate pages.ldp3.json": "is no 'ldp3 counts' file",

@@ -87,7 +87,8 @@ def test_a_weakened_threshold_is_refused_even_with_a_matching_identifier(
 @pytest.mark.parametrize(
     "edit",
     [
-        lambda c: c.update(g=5), lambda c: c.update(hash=2), lambda c: c.update(low_bits=3),
+        lambda c: c.update(g=5), lambda c: c.update(g=4.0), lambda c: c.update(hash=2),
+        lambda c: c.update(hash=True), lambda c: c.update(low_bits=3),
         lambda c: c.update(tag_bytes=4), lambda c: c.update(payload_bytes=10),
         lambda c: c.update(epsilon=2.0), lambda c: c.update(epsilon=1), lambda c: c.update(d=1000),
         lambda c: c.update(d=100.0), lambda c: c.update(surprise=1), lambda c: c.pop("g"),
@@ -101,6 +102,13 @@ def test_a_description_that_contradicts_itself_is_refused(
     edit(content)
     with pytest.raises(InvalidData):
         load(tmp_path, with_own_identifier(content))
+
+
+def test_the_order_of_fields_does_not_matter(tmp_path: Path) -> None:
+    plan = Plan("colours", "oue", 1.0, 4, COLOURS, "other")
+    content = json.loads(json.dumps(written(tmp_path, plan), sort_keys=True))
+    assert list(content) != list(plan.describe())
+    assert load(tmp_path, content) == plan
 
 
 def test_a_consistent_edit_without_a_new_identifier_is_refused(tmp_path: Path) -> None:
@@ -176,6 +184,7 @@ def test_a_number_outside_the_domain_is_refused(value: object) -> None:
     [
         ({"labels": ("a", "b")}, "labels are needed"), ({"labels": ("a", "a", "b")}, "differ"),
         ({"labels": ("a", " b", "c")}, "blanks"), ({"labels": ("a", "", "c")}, "blanks"),
+        ({"labels": ("a", "\ud800", "c")}, "texts"), ({"name": "\udfff"}, "name"),
         ({"labels": None}, "other needs labels"), ({"other": "d"}, "one of the labels"),
         ({"name": " "}, "name"), ({"epsilon": 0.0}, "epsilon"), ({"d": 2**31 + 1}, "at most 2³¹"),
         ({"protocol": "olh(g=1)"}, "g must be"),

@@ -104,7 +104,7 @@ class Aggregator:
             add_to(counts.refused, IMPOSSIBLE, int(np.count_nonzero(~valid)))
             counts.add_reports(wire.oracle, reports[valid], _digests(ids, valid))
         else:
-            single = [bytes(report) for report in reports]
+            single = [memoryview(report).tobytes() for report in reports]
             right = np.array([len(report) == wire.report_bytes for report in single], dtype=bool)
             add_to(counts.refused, LENGTH, int(np.count_nonzero(~right)))
             rows = np.frombuffer(b"".join(compress(single, right)), dtype=np.uint8)

@@ -168,6 +168,7 @@ def aggregate(
     from ldp3.errors import require
 
     require(threads is None or threads >= 1, "--threads", "must be at least 1", threads)
+    _require_once(reports)
     server = Aggregator(description)
     shown = sys.stderr.isatty() and not quiet
 
@@ -205,6 +206,7 @@ def merge(
     """
     from ldp3.collection.aggregator import Aggregator
 
+    _require_once(counts)
     whole, *parts = [Aggregator.load(path) for path in counts]
     for part in parts:
         whole.merge(part)
@@ -254,6 +256,15 @@ def estimate(
     if output is not None:
         answer.save(output)
     print({"table": answer.text, "csv": answer.csv, "json": answer.json}[format](), end="")
+
+
+def _require_once(paths: list[Path]) -> None:
+    """What is given twice would be counted twice."""
+    seen: set[Path] = set()
+    for path in paths:
+        if path.resolve() in seen:
+            raise InvalidParameter(f"{path} is given twice: it would be counted twice.")
+        seen.add(path.resolve())
 
 
 def _labels(domain: Path, other: str | None) -> list[str]:

@@ -1,6 +1,7 @@
 """The description of a collection: the one file that client and server share."""
 
 import json
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -61,8 +62,7 @@ class Plan:
     method: str = "none"
 
     def __post_init__(self) -> None:
-        named = isinstance(self.name, str) and self.name.strip() != ""
-        require(named, self, "name must be a text that is not blank", self.name)
+        require(_text(self.name), self, "name must be a text that is not blank", self.name)
         require(isinstance(self.method, str), self, "method must be a spec", self.method)
         size = _whole(self.d) and self.d <= 2**31
         require(size, self, "d must be an integer of at most 2³¹", self.d)
@@ -76,9 +76,7 @@ class Plan:
             require(self.other is None, self, "other needs labels, of which it is one", self.other)
             return
         object.__setattr__(self, "labels", tuple(self.labels))
-        texts = all(
-            isinstance(label, str) and label.strip() == label != "" for label in self.labels
-        )
+        texts = all(_text(label) and label.strip() == label for label in self.labels)
         require(texts, self, "labels must be texts without blanks around them", "something else")
         require(len(self.labels) == self.d, self, f"d={self.d} labels are needed", len(self.labels))
         require(len(self._codes) == self.d, self, "labels must differ", "one twice")
@@ -97,8 +95,7 @@ class Plan:
     @cached_property
     def identifier(self) -> str:
         """SHA-256 of everything that the description says but its ledger, in hexadecimal."""
-        content = json.dumps(self._content, sort_keys=True, separators=(",", ":"))
-        return sha256(content.encode()).hexdigest()
+        return sha256(_canonical(self._content).encode()).hexdigest()
 
     @cached_property
     def tag(self) -> bytes:
@@ -218,8 +215,8 @@ class Plan:
     def _check_against(self, given: dict[str, Any], source: str) -> None:
         expected = self.describe()
         for key in expected.keys() | given.keys():
-            # a number that equals another one, as 1 and 1.0 or True, is not what was written
-            same = key in given and repr(given[key]) == repr(expected.get(key))
+            # as JSON, where 4, 4.0 and true differ and the order of keys does not matter
+            same = key in given and _canonical(given[key]) == _canonical(expected.get(key))
             if key in ("identifier", "ledger") or (key in expected and same):
                 continue
             raise InvalidData(
@@ -274,6 +271,17 @@ def require_format(given: object, format: str, source: str) -> dict[str, Any]:
 def as_plan(given: "Plan | str | PathLike[str]") -> Plan:
     """A plan, or the one in the file of that name."""
     return given if isinstance(given, Plan) else Plan.load(given)
+
+
+def _canonical(content: object) -> str:
+    return json.dumps(content, sort_keys=True, separators=(",", ":"))
+
+
+def _text(given: object) -> bool:
+    """Whether it is a text that is not blank and can be written to a file."""
+    return (
+        isinstance(given, str) and bool(given.strip()) and not re.search("[\ud800-\udfff]", given)
+    )
 
 
 def _whole(number: object) -> bool:
