@@ -110,6 +110,7 @@ def test_a_report_delivered_twice_counts_once(folder: Path, run: Run) -> None:
     code, _, err = run("merge counts.json copy.json -o both.json")
     assert code == 0
     assert err.startswith("note: a report that is in two of the parts was counted twice")
+    assert Aggregator.load(folder / "both.json").identified == 2_000
 
 
 def test_a_value_outside_the_domain_is_named_by_row_or_becomes_other(
