@@ -9,6 +9,8 @@ from ldp3.randomness import secure, stream
 if TYPE_CHECKING:  # a client that only perturbs must not wait for what it does not use
     from os import PathLike
 
+    from ldp3.collection.aggregator import Aggregator
+    from ldp3.collection.client import Client
     from ldp3.datasets.base import Format, Missing, Pick
     from ldp3.engine import benchmark
     from ldp3.metrics.base import Metric
@@ -20,6 +22,8 @@ if TYPE_CHECKING:  # a client that only perturbs must not wait for what it does 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Aggregator",
+    "Client",
     "LDPError",
     "benchmark",
     "load",
@@ -30,7 +34,12 @@ __all__ = [
     "secure",
     "stream",
 ]
-_ELSEWHERE = {"benchmark": "ldp3.engine", "load_results": "ldp3.results"}
+_ELSEWHERE = {
+    "Aggregator": "ldp3.collection.aggregator",
+    "Client": "ldp3.collection.client",
+    "benchmark": "ldp3.engine",
+    "load_results": "ldp3.results",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 from cyclopts import App, CycloptsError, Group, Parameter, UnusedCliTokensError
 
 from ldp3 import __version__
+from ldp3.collection import commands
 from ldp3.datasets.base import Reading
 from ldp3.errors import InvalidParameter, LDPError
 from ldp3.terminal import Progress, Stop, say
@@ -273,6 +274,12 @@ def convert(
     for note in data.notes:
         say(f"note: {note}")
     write(data if population is None else data.scaled(population), output, with_counts)
+
+
+for command in (
+    commands.plan, commands.perturb, commands.aggregate, commands.merge, commands.estimate
+):  # fmt: skip
+    app.command(command)
 
 
 Kind = Literal["protocols", "methods", "metrics", "datasets"]
