@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # a client that only perturbs must not wait for what it does 
     from ldp3.metrics.base import Metric
     from ldp3.postprocessing.base import PostProcessor
     from ldp3.protocols.base import FrequencyOracle
+    from ldp3.recommendation.choosing import recommend
     from ldp3.results import load_results
     from ldp3.types import Dataset
 
@@ -27,10 +28,15 @@ __all__ = [
     "metric",
     "oracle",
     "postprocess",
+    "recommend",
     "secure",
     "stream",
 ]
-_ELSEWHERE = {"benchmark": "ldp3.engine", "load_results": "ldp3.results"}
+_ELSEWHERE = {
+    "benchmark": "ldp3.engine",
+    "load_results": "ldp3.results",
+    "recommend": "ldp3.recommendation.choosing",
+}
 
 
 def __getattr__(name: str) -> Any:
