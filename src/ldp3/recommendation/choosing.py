@@ -176,9 +176,7 @@ class Contest:
         for e, p in np.argwhere(needed.any(axis=2).T):
             for b, users in enumerate(self.populations):
                 block = Block(int(e), int(p), 0, 1)
-                keys = range(
-                    repeats.start * POPULATIONS + b, repeats.stop * POPULATIONS, POPULATIONS
-                )
+                keys = _keys(repeats, b)
                 tasks[e, p, b] = self._pool.submit(
                     run_cells, self._shared, users, needed, block, keys
                 )
@@ -247,8 +245,7 @@ class Contest:
         repeats = int(standing.repeats[index])
         scores = self._scores(e, u)[:, :, :repeats]
         sign = -1.0 if self.at.metrics[u].better == "higher" else 1.0
-        looks, count = len(self.rules.looks), len(scores)
-        both_sides = race.quantile(self.rules.alpha / (2 * looks * count))
+        both_sides = race.quantile(self.rules.alpha / 2)
         gap = race.difference(scores[index], scores[standing.leader])
         error = _interval(scores[index], both_sides)
         if sign < 0:
@@ -257,7 +254,7 @@ class Contest:
             ex.protocols[c.protocol].spec,
             ex.methods[c.method].spec,
             error,
-            _interval(gap, float(standing.limit[index])),
+            _interval(gap, both_sides),
             self.at.oracles[c.protocol][e].report_bits,
             repeats * POPULATIONS,
         )
@@ -274,7 +271,7 @@ class Contest:
         tasks = [
             self._pool.submit(
                 run_checks, self._shared, users, only, block,
-                range(first * POPULATIONS + b, (first + CHECKS) * POPULATIONS, POPULATIONS),
+                _keys(range(first, first + CHECKS), b),
             )
             for b, users in enumerate(self.populations)
         ]  # fmt: skip
@@ -293,6 +290,12 @@ class Contest:
             for v in top
         )
         return shown, z * estimate.noise**0.5, z_all * estimate.noise**0.5
+
+
+def _keys(repeats: range, population: int) -> range:
+    """The engine's repeats for these repeats on a population."""
+    start, stop = repeats.start * POPULATIONS, repeats.stop * POPULATIONS
+    return range(start + population, stop, POPULATIONS)
 
 
 def _interval(values: FloatArray, limit: float) -> Interval:

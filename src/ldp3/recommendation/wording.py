@@ -77,7 +77,7 @@ def _page(found: Recommendation, page: _Text) -> Iterator[str]:
 
 
 def _section(found: Recommendation, answer: Answer, page: _Text) -> Iterator[str]:
-    best = answer.best
+    best, sure = answer.best, f"{found.confidence:.0%} interval"
     yield page.title(
         f"ε = {answer.epsilon:g}, {answer.metric} ({answer.better} is better): {best.name}"
     )
@@ -86,7 +86,7 @@ def _section(found: Recommendation, answer: Answer, page: _Text) -> Iterator[str
     yield ""
     yield page.table(
         [
-            ["", answer.metric, "interval", "worse by", "interval", "bits per report"],
+            ["", answer.metric, sure, "worse by", sure, "bits per report"],
             *(_row("best", c, answer) for c in [best]),
             *(_row("tied", c, answer) for c in answer.tied),
             *(_row("default", c, answer) for c in answer.defaults if c not in (best, *answer.tied)),
