@@ -1,7 +1,7 @@
 r"""Which combination is best, with repeats spent where they decide.
 
 Every combination in the race is measured on the same $B$ populations, $R$ collections each. With
-$D_{br}$ how much worse it is than the leader on population $b$ in collection $r$, $\bar D_b$ the
+$D_{br}$ how much worse it is than another one on population $b$ in collection $r$, $\bar D_b$ the
 means over collections, $V$ their variance over populations and $W$ the variance within them, the
 mean $\bar D$ stands for the difference on the *real* population with variance
 
@@ -13,7 +13,9 @@ out leaves the first. That difference of variances may come out much too small, 
 error of $V$ is added. The second bound does not take the noise out at all: it is the variance of a
 prediction, and the only one there is for $R = 1$.
 
-A combination leaves when $\bar D > t_{B-1}\sqrt S$, with the quantile for the level
+A combination leaves when $\bar D > t_{B-1}\sqrt S$ against any other one in the race, not only the
+leader: methods of one protocol share its noise and are compared more sharply. The quantile is that
+of the level
 
 $$\frac{\alpha}{K\,s\,(m-1)}$$
 
@@ -100,15 +102,15 @@ def look(
     left = standing.left
     means = np.where(left, values.mean(axis=(1, 2)), np.inf)
     leader = _first(means)
-    gaps = difference(values, values[leader])
-    gap, variance, sample = summary(gaps)
+    gap, variance, sample = summary(difference(values, values[leader]))
+    scores = _worst(values, left)
     measured = left if watched is None else left | watched
     limit, before = 0.0, 0
     while np.count_nonzero(left) != before:
         before = int(np.count_nonzero(left))
         level = rules.alpha / (len(rules.looks) * before * max(len(left) - 1, 1))
         limit = quantile(level, values.shape[1])
-        left = left & ~((gap > 0) & (gap > limit * np.sqrt(variance)))
+        left = left & ~(scores > limit)
     after = replace(
         standing,
         left=left,
@@ -124,6 +126,17 @@ def look(
     if repeats > 1 and (sample[others] >= DECIDED).all():
         return replace(after, reason="sample")
     return replace(after, reason="budget") if repeats == rules.looks[-1] else after
+
+
+def _worst(values: FloatArray, left: BoolArray) -> FloatArray:
+    """By how many standard errors each is worse than whichever shows it best."""
+    out = np.zeros(len(left))
+    for other in np.flatnonzero(left):
+        gap, variance, _ = summary(difference(values[left], values[other]))
+        never = np.where(gap > 0, np.inf, 0.0)  # where nothing varies
+        errors = np.divide(gap, np.sqrt(variance), out=never, where=variance > 0)
+        out[left] = np.maximum(out[left], errors)
+    return out
 
 
 def difference(values: FloatArray, other: FloatArray) -> FloatArray:
