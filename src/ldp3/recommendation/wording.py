@@ -126,8 +126,15 @@ def _verdict(found: Recommendation, answer: Answer) -> str:
     return (
         f"Deploy {answer.best.name}. Of {answer.considered} combinations {what} tied with it: "
         f"every one that is truly best is among these {ties + 1}, with {sure} confidence. "
-        f"{reasons[answer.reason]}"
+        f"{reasons[answer.reason]}{_smaller(answer)}"
     )
+
+
+def _smaller(answer: Answer) -> str:
+    small = min(answer.tied, key=lambda c: c.report_bits)
+    if small.report_bits >= answer.best.report_bits:
+        return ""
+    return f" The smallest reports among them: {small.name}, {small.report_bits:,} bits."
 
 
 def _bias(answer: Answer) -> str:
