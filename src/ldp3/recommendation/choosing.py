@@ -10,8 +10,9 @@ from statistics import NormalDist
 
 import numpy as np
 
+from ldp3.bench import Bench, held
 from ldp3.datasets.loading import load
-from ldp3.engine import Bench, held, workers
+from ldp3.engine import workers
 from ldp3.errors import InvalidParameter
 from ldp3.experiment import Block, Named, experiment
 from ldp3.recommendation import race

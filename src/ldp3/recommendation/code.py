@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from ldp3.engine import Bench
+from ldp3.bench import Bench
 
 
 def lines(at: Bench, epsilon: int, protocol: int, method: int) -> str:
