@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from ldp3.errors import InvalidParameter
 from ldp3.recommendation.answer import Answer, Candidate, Interval, Recommendation
 
+SHOWN = 12  # of the tied; JSON has all
 FORMATS = "text", "markdown", "json"
 Rows = list[list[str]]
 
@@ -88,7 +89,8 @@ def _section(found: Recommendation, answer: Answer, page: _Text) -> Iterator[str
         [
             ["", answer.metric, sure, "worse by", sure, "bits per report"],
             *(_row("best", c, answer) for c in [best]),
-            *(_row("tied", c, answer) for c in answer.tied),
+            *(_row("tied", c, answer) for c in answer.tied[:SHOWN]),
+            *_more(answer),
             *(_row("default", c, answer) for c in answer.defaults if c not in (best, *answer.tied)),
         ]
     )
@@ -153,6 +155,14 @@ def _row(role: str, c: Candidate, answer: Answer) -> list[str]:
         return [first, *error, "", "", f"{c.report_bits:,}"]
     low, high = (_share(end, answer) for end in (c.worse.low, c.worse.high))
     return [first, *error, _worse(c.worse, answer), f"{low} to {high}", f"{c.report_bits:,}"]
+
+
+def _more(answer: Answer) -> Rows:
+    left = len(answer.tied) - SHOWN
+    if left <= 0:
+        return []
+    last = answer.tied[-1]
+    return [[f"tied: {left} more", "", "", f"up to {_worse(last.worse, answer)}", "", ""]]
 
 
 def _overview(found: Recommendation) -> Rows:
