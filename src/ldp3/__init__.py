@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # a client that only perturbs must not wait for what it does 
     from ldp3.metrics.base import Metric
     from ldp3.postprocessing.base import PostProcessor
     from ldp3.protocols.base import FrequencyOracle
+    from ldp3.recommendation.choosing import recommend
     from ldp3.results import load_results
     from ldp3.types import Dataset
 
@@ -31,6 +32,7 @@ __all__ = [
     "metric",
     "oracle",
     "postprocess",
+    "recommend",
     "secure",
     "stream",
 ]
@@ -39,6 +41,7 @@ _ELSEWHERE = {
     "Client": "ldp3.collection.client",
     "benchmark": "ldp3.engine",
     "load_results": "ldp3.results",
+    "recommend": "ldp3.recommendation.choosing",
 }
 
 

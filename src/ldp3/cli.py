@@ -246,6 +246,65 @@ def _dry_run(bench: "Bench", threads: int | None) -> int:
 
 
 @app.command
+def recommend(
+    *,
+    dataset: Annotated[str, Parameter(name=["--dataset", "-d"])],
+    epsilon: Annotated[list[str], Several, Parameter(name=["--epsilon", "-e"])] = ["1"],  # noqa: B006
+    metric: Annotated[list[str], Several, Parameter(name=["--metric", "-u"])] = ["l1"],  # noqa: B006
+    population: int | None = None,
+    protocols: Annotated[list[str], Several, Parameter(name=["--protocols", "-p"])] = ["all"],  # noqa: B006
+    methods: Annotated[list[str], Several, Parameter(name=["--methods", "-m"])] = ["all"],  # noqa: B006
+    confidence: float = 0.95,
+    margin: float = 0.01,
+    threads: Annotated[int | None, Parameter(name=["--threads", "-t"])] = None,
+    seed: int = 0,
+    plugin: Annotated[list[Path], Several] = [],  # noqa: B006
+    format: Annotated[Literal["text", "markdown", "json"], Parameter(group=_OUTPUT)] = "text",
+    reading: Annotated[FileOptions, Parameter(name="*", group=_READING)] = _AS_IT_IS,
+) -> None:
+    """Say which protocol and method to deploy on data like a sample, and what is as good.
+
+    Parameters
+    ----------
+    dataset
+        The sample: a file, a name, or a spec such as "zipf(s=1.3, d=1024, n=10_000)".
+    epsilon
+        Privacy budgets, separated by spaces or commas: an answer for each.
+    metric
+        Utility metrics, such as l1 or kl: an answer for each.
+    population
+        How many users there will be; as many as the sample has by default.
+    protocols
+        What to choose from, such as grr or "olh(g=4)"; paper, all.
+    methods
+        What to choose from, such as norm_sub or power+norm_sub; paper, all. None is always among
+        them.
+    confidence
+        Probability with which every truly best combination is among those called tied.
+    margin
+        Stop when those left differ by at most this share of the error.
+    threads
+        Threads; all cores by default.
+    seed
+        Where all randomness starts: the same seed, the same answer.
+    plugin
+        Python files with more protocols, methods or metrics.
+    format
+        How the answer is printed.
+    """
+    from ldp3.kernels import on_compile
+    from ldp3.recommendation.choosing import recommend
+
+    on_compile(lambda: say("compiling kernels (first run only)…"))
+    found = recommend(
+        _load(dataset, reading, plugin), _numbers(epsilon), _specs("-p", protocols),
+        _specs("-m", methods), _specs("-u", metric), population=population,
+        confidence=confidence, margin=margin, seed=seed, threads=threads, plugins=plugin,
+    )  # fmt: skip
+    print(found.render(format))
+
+
+@app.command
 def convert(
     dataset: str,
     output: Path,

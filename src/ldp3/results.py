@@ -77,8 +77,8 @@ class Results:
         """Every combination of each metric and ε from best to worst.
 
         `tied` says that it cannot be told from the best one: one-sided t-tests against the leader,
-        paired within a protocol and Welch's across, each at α over the number of comparisons. The
-        truly best combination is among the tied with probability at least 1−α.
+        paired within a protocol and Welch's across, corrected for the number of comparisons. With
+        probability at least 1−α every truly best combination is among the tied: see `ranking`.
         """
         return ranking.best(self.table, self.better, alpha)
 
