@@ -158,6 +158,19 @@ def test_counts_that_cannot_be_are_refused(
         Aggregator.load(tmp_path / "counts.json")
 
 
+def test_no_value_has_more_supports_than_there_are_reports(tmp_path: Path) -> None:
+    counted(PLANS["oue"], sample(PLANS["oue"])).save(tmp_path / "counts.json")
+    content = json.loads((tmp_path / "counts.json").read_text())
+    for count, refused in ((2_000, False), (2_001, True)):
+        content["total"][0] = count
+        (tmp_path / "counts.json").write_text(json.dumps(content))
+        if refused:
+            with pytest.raises(InvalidData, match="are no counts of 'colours'"):
+                Aggregator.load(tmp_path / "counts.json")
+        else:
+            assert Aggregator.load(tmp_path / "counts.json").total[0] == count
+
+
 def test_sums_cannot_overflow(tmp_path: Path) -> None:
     plan = Plan("x", "oue", 1.0, 2)
     Aggregator(plan).save(tmp_path / "counts.json")

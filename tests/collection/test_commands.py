@@ -66,6 +66,9 @@ def test_from_a_plan_to_an_estimate(folder: Path, run: Run) -> None:
     assert [v["label"] for v in answer["values"]] == LABELS
     assert [v["low"] for v in answer["values"]] == low.tolist()
     assert [v["high"] for v in answer["values"]] == high.tolist()
+    _, high = server.estimate().confidence_interval(0.9, simultaneous=True)
+    wider = json.loads(run("estimate counts.json --format json --level 0.9 --simultaneous")[1])
+    assert [v["high"] for v in wider["values"]] == high.tolist()
     assert [v["frequency"] for v in answer["values"]] == server.estimate().frequencies.tolist()
     assert [v["processed"] for v in answer["values"]] == server.frequencies("norm_sub").tolist()
 
@@ -122,6 +125,8 @@ def test_a_value_outside_the_domain_is_named_by_row_or_becomes_other(
     assert (code, out) == (2, "")
     assert err.startswith("ldp3: values.csv: row 2: 'blog' is not in the domain of 'pages'")
     assert not (folder / "reports.bin").exists()
+    assert run(f"{PLAN} --other help")[0] == 0
+    assert Plan.load(folder / "pages.ldp3.json").labels == tuple(LABELS)
     assert run(f"{PLAN} --other elsewhere")[0] == 0
     assert Plan.load(folder / "pages.ldp3.json").labels == (*LABELS, "elsewhere")
     assert run("perturb pages.ldp3.json values.csv -o reports.bin")[0] == 0
@@ -138,6 +143,11 @@ def test_values_are_found_by_column_and_by_number(folder: Path, run: Run) -> Non
         run("aggregate ages.json reports.bin -o counts.json")
         total = Aggregator.load(folder / "counts.json").total
         assert np.flatnonzero(total).tolist() == [0, 17, 99]
+    for outside in ("100", "-1", "1.5"):
+        (folder / "ages.txt").write_text(f"99\n{outside}\n")
+        code, _, err = run("perturb ages.json ages.txt -o reports.bin")
+        assert code == 2
+        assert f"row 2: '{outside}' is not in the domain of 'ages'" in err
     code, _, err = run("perturb ages.json visits.csv --column 2 -o reports.bin")
     assert code == 2
     assert "row 1: 'age' is not in the domain of 'ages'" in err
@@ -243,7 +253,7 @@ def test_ctrl_c_while_counting_stops_soon_and_writes_nothing(
     code, out, err = run("aggregate pages.ldp3.json reports.bin -t 1 -o counts.json")
     assert (code, out) == (130, "")
     assert "Traceback" not in err
-    assert len(counted) < 100
+    assert len(counted) < 30
     assert sorted(folder.iterdir()) == before
 
 

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import ldp3
-from ldp3.collection import reading
+from ldp3.collection import aggregator, reading
 from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.counts import DUPLICATE
 from ldp3.collection.files import ENDINGS, Format, write
@@ -154,18 +154,19 @@ def test_identifiers_of_any_type_will_do(tmp_path: Path) -> None:
         assert counted(PLAN, path).n == n
 
 
+@pytest.mark.parametrize(("n", "lost"), [(4_000, 1_000), (500, 500)])
 def test_damaged_pages_cost_their_part_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n: int, lost: int
 ) -> None:
     path = tmp_path / "reports.parquet"
-    rows = [row.tobytes() for row in rows_of(PLAN, 4_000)]
+    rows = [row.tobytes() for row in rows_of(PLAN, n)]
     pl.DataFrame({"report": rows}).write_parquet(path, row_group_size=1_000)
     data = bytearray(path.read_bytes())
     data[20:2_000] = bytes(1_980)  # inside the first row group
     path.write_bytes(data)
     monkeypatch.setattr(reading, "PART", 1_000 * PLAN.report_bytes)
     server = counted(PLAN, path)
-    assert (server.n, server.refused) == (3_000, {reading.UNREADABLE: 1_000})
+    assert (server.n, server.refused) == (n - lost, {reading.UNREADABLE: lost})
 
 
 def test_files_that_cannot_be_read_at_all_are_refused_before_anything_is_counted(
@@ -243,6 +244,7 @@ def test_of_two_different_reports_with_one_identifier_the_first_file_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = Plan("x", "grr", 1.0, 5)
+    monkeypatch.setattr(aggregator, "IN_FLIGHT", 2)
     for name, payload in (("a", b"\x00"), ("b", b"\x01")):
         column = {"report": [plan.tag + payload], "id": ["same"]}
         pl.DataFrame(column).write_parquet(tmp_path / f"{name}.parquet")

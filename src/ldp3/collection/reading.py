@@ -100,7 +100,6 @@ def count_part(wire: Wire, part: Part, already: frozenset[bytes] = frozenset()) 
         counts.add_rows(wire, wire.split(data, counts.refused))
     else:
         _count_column(wire, part, counts)
-    counts.seen -= already
     return counts
 
 
