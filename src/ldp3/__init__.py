@@ -45,8 +45,8 @@ _ELSEWHERE = {
     "Client": "ldp3.collection.client",
     "benchmark": "ldp3.engine",
     "load_results": "ldp3.results",
-    "recommend": "ldp3.recommendation.choosing",
     "plot": "ldp3.reporting.figures",
+    "recommend": "ldp3.recommendation.choosing",
     "report": "ldp3.reporting.page",
 }
 
