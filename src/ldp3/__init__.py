@@ -17,6 +17,8 @@ if TYPE_CHECKING:  # a client that only perturbs must not wait for what it does 
     from ldp3.postprocessing.base import PostProcessor
     from ldp3.protocols.base import FrequencyOracle
     from ldp3.recommendation.choosing import recommend
+    from ldp3.reporting.figures import plot
+    from ldp3.reporting.page import report
     from ldp3.results import load_results
     from ldp3.types import Dataset
 
@@ -31,8 +33,10 @@ __all__ = [
     "load_results",
     "metric",
     "oracle",
+    "plot",
     "postprocess",
     "recommend",
+    "report",
     "secure",
     "stream",
 ]
@@ -41,7 +45,9 @@ _ELSEWHERE = {
     "Client": "ldp3.collection.client",
     "benchmark": "ldp3.engine",
     "load_results": "ldp3.results",
+    "plot": "ldp3.reporting.figures",
     "recommend": "ldp3.recommendation.choosing",
+    "report": "ldp3.reporting.page",
 }
 
 
