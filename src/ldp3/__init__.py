@@ -1,7 +1,7 @@
 """LDP³: local differential privacy, every protocol × post-processing × metric."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from ldp3.errors import LDPError
 from ldp3.randomness import secure, stream
@@ -9,7 +9,7 @@ from ldp3.randomness import secure, stream
 if TYPE_CHECKING:  # a client that only perturbs must not wait for what it does not use
     from os import PathLike
 
-    from ldp3.datasets.base import Format, Pick
+    from ldp3.datasets.base import Format, Missing, Pick
     from ldp3.engine import benchmark
     from ldp3.metrics.base import Metric
     from ldp3.postprocessing.base import PostProcessor
@@ -76,7 +76,7 @@ def load(
     bins: str | int | None = None,
     grid: str | None = None,
     within: str | None = None,
-    missing: Literal["refuse", "drop"] = "refuse",
+    missing: "Missing" = "refuse",
     input_format: "Format | None" = None,
     keep_values: bool = False,
 ) -> "Dataset":

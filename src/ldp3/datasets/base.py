@@ -1,24 +1,24 @@
 """What a dataset is read from: a source with a name, or a file with reading options."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, get_args
 
 from ldp3.errors import InvalidParameter, require
 from ldp3.types import Dataset
 
 Format = Literal["lines", "csv", "parquet", "transactions"]
 Pick = Literal["most_frequent", "first", "last", "random"]
+Missing = Literal["refuse", "drop"]
+MOST_VALUES = 2**24  # a larger domain is a mistake in the spec before it is a dataset
 
 
 @dataclass(frozen=True)
 class Source(ABC):
     """A dataset with a name of its own; its fields are its parameters.
 
-    A source that people should be able to name lies in this folder, or in a module that the
-    entry-point group `ldp3.datasets` names.
+    A source that people can name lies in this folder, or in a plug-in module.
     """
 
     aliases: ClassVar[tuple[str, ...]] = ()
@@ -76,7 +76,7 @@ class Reading:
     bins: str | int | None = None
     grid: str | None = None
     within: str | None = None
-    missing: Literal["refuse", "drop"] = "refuse"
+    missing: Missing = "refuse"
     input_format: Format | None = None
     keep_values: bool = False
 
@@ -86,24 +86,32 @@ class Reading:
         return [name for name in changed if name != "keep_values"]
 
     def require_consistent(self) -> None:
-        """Refuse options that contradict each other."""
-        require(self.top is None or self.top >= 2, "--top", "at least 2 values must stay", self.top)
-        size = self.domain_size
-        require(size is None or size >= 2, "--domain-size", "must be at least 2", size)
-        domains = [o for o in ("domain", "domain_size", "top", "bins", "grid") if o in self.given()]
+        """Refuse options that are out of range or contradict each other."""
+        for name, size in (("top", self.top), ("domain_size", self.domain_size)):
+            whole = size is None or (isinstance(size, int) and 2 <= size <= MOST_VALUES)
+            require(whole, _flags([name]), f"must be an integer from 2 to {MOST_VALUES:,}", size)
+        for name, choices in (("pick", Pick), ("missing", Missing), ("input_format", Format)):
+            known, given = get_args(choices), getattr(self, name)
+            fits = given in known or (given is None and name != "missing")
+            require(fits, _flags([name]), f"must be one of {', '.join(known)}", given)
+        domains = self._among("domain", "domain_size", "top", "bins", "grid")
         if len(domains) > 1:
             raise InvalidParameter(f"{_flags(domains)} each decide the domain: give one of them.")
-        if self.within and not (self.bins or self.grid):
+        if self.within is not None and self.bins is None and self.grid is None:
             raise InvalidParameter("--within is the range of --bins or --grid: give one of them.")
-        whole_lines = [
-            o for o in ("column", "header", "counts", "bins", "grid") if o in self.given()
-        ]
-        if self.pick and whole_lines:
+
+    def require_no_columns(self, who: str) -> None:
+        """Refuse what makes no sense for transactions."""
+        wrong = self._among("column", "header", "counts", "bins", "grid")
+        if wrong:
             raise InvalidParameter(
-                f"--pick is for transactions, one user per line, and {_flags(whole_lines)} for "
-                f"columns: give one of them."
+                f"{who}: transactions, one user per line, know no {_flags(wrong)}; for a table "
+                f"leave --pick out and use --input-format csv."
             )
 
+    def _among(self, *names: str) -> list[str]:
+        return [name for name in names if name in self.given()]
 
-def _flags(options: Iterable[str]) -> str:
+
+def _flags(options: list[str]) -> str:
     return " and ".join("--" + option.replace("_", "-") for option in options)

@@ -7,14 +7,12 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from ldp3.datasets.base import Reading
+from ldp3.datasets.base import MOST_VALUES, Reading
 from ldp3.datasets.columns import COORDINATES
 from ldp3.datasets.counting import maybe_header, plural, without_missing
 from ldp3.datasets.users import COUNT, VALUE, Users
 from ldp3.errors import InvalidParameter
 from ldp3.types import Dataset, FloatArray
-
-MOST_CELLS = 2**24
 
 
 def bin_numbers(users: Users, reading: Reading) -> Dataset:
@@ -45,7 +43,7 @@ def grid_cells(users: Users, reading: Reading) -> Dataset:
 def grid_shape(grid: str | None) -> tuple[int, int]:
     """``"15x20"`` → 15 rows, 20 columns."""
     match = re.fullmatch(r"\s*(\d+)\s*[x×X]\s*(\d+)\s*", str(grid))
-    if not match or not 2 <= int(match[1]) * int(match[2]) <= MOST_CELLS:
+    if not match or not 2 <= int(match[1]) * int(match[2]) <= MOST_VALUES:
         raise InvalidParameter(f"--grid: rows x columns, such as 15x15, got {grid!r}.")
     return int(match[1]), int(match[2])
 
@@ -67,7 +65,7 @@ def _edges(
                 f"got {bins!r}."
             )
         return edges
-    if not 1 <= size <= MOST_CELLS or (name == VALUE and size < 2):
+    if not 1 <= size <= MOST_VALUES or (name == VALUE and size < 2):
         raise InvalidParameter(f"--bins: a number of at least 2, got {bins!r}.")
     if within is None:
         column = pl.col(name)

@@ -13,11 +13,11 @@ def choose(users: Users, reading: Reading) -> Users:
     """The rows with the column `value` (or the two coordinates of a grid), and `count` if asked."""
     names = users.schema().names()
     count = _count_column(users, names) if reading.counts else None
-    wanted = 2 if reading.grid else 1
+    wanted = 1 if reading.grid is None else 2
     chosen = _named(users, names, reading) or [name for name in names if name != count]
     if len(chosen) != wanted:
         raise users.error(_choice(users, names, wanted, reading))
-    targets = COORDINATES if reading.grid else (VALUE,)
+    targets = COORDINATES if wanted == 2 else (VALUE,)
     columns = [pl.col(name).alias(target) for name, target in zip(chosen, targets, strict=True)]
     if count is None:
         return users.selecting(*columns)
@@ -70,11 +70,16 @@ def _with_counts(users: Users, columns: list[pl.Expr], count: str) -> Users:
         number = pl.when(given == given.round()).then(number)
     blank = pl.all_horizontal(pl.all().is_null())  # a blank line at the end, or an error later
     wrong = (number.is_null() | (number < 0)) & ~blank
-    checked = users.selecting(given.alias(VALUE), wrong.alias("wrong"))
-    if checked.collect(checked.frame.select(pl.col("wrong").any())).item():
+    checked = users.selecting(given.alias(VALUE), wrong.alias("wrong"), number.alias(COUNT))
+    any_wrong, total = checked.collect(
+        checked.frame.select(pl.col("wrong").any(), pl.col(COUNT).cast(pl.Float64).sum())
+    ).row(0)
+    if any_wrong:
         place, value = checked.first_where(pl.col("wrong"))
         header = "" if users.header else "; if the first row is a header, use --header"
         raise users.error(
             f"{place}: {value!r} is not a number of users, a whole number of at least 0{header}."
         )
+    if total >= 2**62:
+        raise users.error(f"the counts add up to {total:.1e} users, more than can be counted.")
     return users.selecting(*columns, number.fill_null(0).alias(COUNT))

@@ -9,8 +9,6 @@ from ldp3.datasets.users import COUNT, VALUE
 from ldp3.errors import InvalidData
 from ldp3.types import Dataset
 
-BATCH = 1 << 20  # rows in memory at a time
-
 
 def write(data: Dataset, path: Path, counts: bool = False) -> None:
     """Write one value per row (.txt, .csv, .parquet), or with `counts` each value with its count.
@@ -34,7 +32,7 @@ def write(data: Dataset, path: Path, counts: bool = False) -> None:
             _require_lines(data, path)
             frame.sink_csv(path, include_header=False, quote_style="never")
     except OSError as error:
-        raise InvalidData(f"{path}: cannot be written: {error.strerror or error}.") from None
+        raise InvalidData(f"{path}: cannot be written: {error}.") from None
 
 
 def _histogram(data: Dataset) -> pl.LazyFrame:
@@ -42,11 +40,12 @@ def _histogram(data: Dataset) -> pl.LazyFrame:
 
 
 def _rows(data: Dataset) -> pl.LazyFrame:
-    labels = pl.Series(VALUE, list(data.labels))
-    if data.values is not None:
-        return labels.gather(data.values.astype(np.uint32)).to_frame().lazy()
-    repeated = pl.col(VALUE).repeat_by(COUNT).explode().drop_nulls()
-    return _histogram(data).select(repeated)
+    codes = data.values
+    if codes is None:
+        codes = np.repeat(np.arange(data.d, dtype=np.uint32), data.histogram)
+    known = pl.Series(range(data.d), dtype=pl.UInt32), pl.Series(list(data.labels))
+    label = pl.col(VALUE).replace_strict(*known)  # batch by batch
+    return pl.LazyFrame({VALUE: codes.astype(np.uint32, copy=False)}).select(label)
 
 
 def _require_lines(data: Dataset, path: Path) -> None:

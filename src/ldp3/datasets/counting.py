@@ -16,7 +16,7 @@ def count(users: Users, reading: Reading, domain: list[str] | None) -> Dataset:
     missing = int(counted.filter(pl.col(LABEL) == "")["rows"].sum())
     users = without_missing(users, missing, reading, _label(users) == "")
     counted = counted.filter(pl.col(LABEL) != "")
-    users = users.noting(*_header_note(users, counted))
+    users = users.noting(*_header_note(users, counted), *_transactions_note(users, counted))
     table = counted.group_by(LABEL).agg(pl.col(COUNT).sum())
     if domain is None:
         users, table = _occurring(users, table, reading)
@@ -159,7 +159,7 @@ def _in_domain(
     known = pl.DataFrame({LABEL: domain}, schema={LABEL: pl.String})
     outside = counted.join(known, on=LABEL, how="anti")
     if len(outside):
-        place, value = users.first_where(pl.col(VALUE).is_in(outside[VALUE].implode()))
+        place, value = users.first_where(_label(users).is_in(outside[LABEL].implode()))
         raise users.error(
             f"{place}: {str(value)!r} is not in the domain of {len(domain):,} values; "
             f"add it to the domain or correct the row{maybe_header(users, place)}."
@@ -178,9 +178,19 @@ def _header_note(users: Users, counted: pl.DataFrame) -> list[str]:
     if first not in held_once or not first[:1].isalpha():
         return []
     others = counted.filter(pl.col(LABEL) != first)[LABEL]
-    if _sort_key(others) is None and len(held_once) > 1:
-        return []
+    if _sort_key(others) is None and (len(held_once) > 1 or len(others) < 2):
+        return []  # among words, only a word unlike all others is suspicious
     return [f"The first row {first!r} looks like a header and was counted as a user: --header."]
+
+
+def _transactions_note(users: Users, counted: pl.DataFrame) -> list[str]:
+    """Say so if the lines of a text file look like transactions."""
+    labels = counted[LABEL]
+    several = r"^-?\d+(\s+-?\d+)*$"
+    spaced = users.text and labels.str.contains(r"\s").any()
+    if not spaced or not labels.str.contains(several).all():
+        return []
+    return ["Whole lines of numbers were counted as values; --input-format transactions?"]
 
 
 def _too_few(table: pl.DataFrame) -> str:

@@ -127,8 +127,8 @@ def _why_not_text(path: Path, separator: str | None, error: Exception) -> str:
                         f"for example with iconv -f latin1 -t utf-8."
                     )
         if separator:
-            with opened(path) as file:
-                return _ragged(io.TextIOWrapper(file, "utf-8-sig", newline=""), separator, error)
+            with io.TextIOWrapper(opened(path), "utf-8-sig", newline="") as lines:
+                return _ragged(lines, separator, error)
     except (OSError, EOFError, zlib.error):
         return "is a damaged gzip file; fetch it again."
     return f"cannot be read: {str(error).strip().splitlines()[0]}"

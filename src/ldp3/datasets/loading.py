@@ -26,10 +26,14 @@ def load(source: object, reading: Reading | None = None, *plugins: ModuleType) -
     """
     reading = reading or Reading()
     reading.require_consistent()
+    notes: tuple[str, ...] = ()
     if isinstance(source, str):
-        source = _resolve(source, *plugins)
+        given, source = source, _resolve(source, *plugins)
+        if isinstance(source, Source) and Path(given).exists():
+            notes = (f"{given!r} is a dataset of ours; the file of that name is './{given}'.",)
     if isinstance(source, Source | Dataset):
-        return _ready(source, reading)
+        data = _ready(source, reading)
+        return replace(data, notes=(*data.notes, *notes)) if notes else data
     if isinstance(source, Path):
         return _from_file(source, reading)
     return _from_rows(from_object(source), reading)
@@ -65,6 +69,7 @@ def _ready(source: Source | Dataset, reading: Reading) -> Dataset:
 def _from_file(path: Path, reading: Reading) -> Dataset:
     users = open_file(path, reading)
     if format_of(path, reading) == "transactions":
+        reading.require_no_columns(str(path))
         users, domain = single_values(users, reading)
         return count(users, reading, domain or _domain(reading))
     if reading.pick:
@@ -74,9 +79,9 @@ def _from_file(path: Path, reading: Reading) -> Dataset:
 
 def _from_rows(users: Users, reading: Reading) -> Dataset:
     users = choose(users, reading)
-    if reading.grid:
+    if reading.grid is not None:
         return grid_cells(users, reading)
-    if reading.bins:
+    if reading.bins is not None:
         return bin_numbers(users, reading)
     return count(users, reading, _domain(reading))
 

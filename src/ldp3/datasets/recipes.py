@@ -100,14 +100,15 @@ class Porto(Source):
 
     def load(self) -> Dataset:
         """Trips per cell."""
-        require(bool(self.path), self, "path must name the raw file", self.path)
+        named = isinstance(self.path, str) and self.path != ""
+        require(named, self, "path must name the raw file", self.path)
         users = open_file(Path(self.path), Reading(input_format="csv", header=True))
         reading = Reading(grid=self.grid, within=self.within or None)
         return replace(grid_cells(_starts(users), reading), name="porto")
 
 
 def _transactions(source: Source, name: str, path: str, top: int, pick: Pick) -> Dataset:
-    require(bool(path), source, "path must name the raw file", path)
+    require(isinstance(path, str) and path != "", source, "path must name the raw file", path)
     reading = Reading(input_format="transactions", top=top, pick=pick)
     reading.require_consistent()
     users, domain = single_values(open_file(Path(path), reading), reading)

@@ -8,9 +8,12 @@ from typing import ClassVar, final
 import numpy as np
 
 from ldp3 import catalog
-from ldp3.datasets.base import Source
+from ldp3.datasets.base import MOST_VALUES, Source
 from ldp3.errors import require
 from ldp3.types import Dataset, FloatArray, apportion
+
+MOST_USERS = 10**15  # beyond, expected counts are not exact in floating point
+NARROWEST = 1e-6  # standard deviation of a bell, as a fraction of the domain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,10 +32,11 @@ class Synthetic(Source):
     n: int = 1_000_000
 
     def __post_init__(self) -> None:
-        for name, least in (("d", 2), ("n", 1)):
+        for name, least, most in (("d", 2, MOST_VALUES), ("n", 1, MOST_USERS)):
             given = getattr(self, name)
             whole = isinstance(given, int) and not isinstance(given, bool)
-            require(whole and given >= least, self, f"{name} must be an integer ≥ {least}", given)
+            what = f"{name} must be an integer from {least} to {most:,}"
+            require(whole and least <= given <= most, self, what, given)
         for name, given in vars(self).items():
             number = isinstance(given, int | float) and not isinstance(given, bool)
             require(number and isfinite(given), self, f"{name} must be a number", given)
@@ -65,6 +69,10 @@ class Zipf(Synthetic):
     aliases: ClassVar[tuple[str, ...]] = ("zipfian", "power_law")
 
     s: float = 1.1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self.s >= 0, self, "s must be at least 0", self.s)
 
     def weights(self) -> FloatArray:
         """$(v + 1)^{-s}$."""
@@ -102,7 +110,7 @@ class Gaussian(Synthetic):
     def __post_init__(self) -> None:
         super().__post_init__()
         require(0 <= self.mean <= 1, self, "mean must lie between 0 and 1", self.mean)
-        require(self.std > 0, self, "std must be > 0", self.std)
+        require(self.std >= NARROWEST, self, f"std must be at least {NARROWEST}", self.std)
 
     def weights(self) -> FloatArray:
         """Densities at the values; the nearest one has weight 1, so that none underflows."""
@@ -120,7 +128,7 @@ class Bimodal(Synthetic):
     def __post_init__(self) -> None:
         super().__post_init__()
         require(0 < self.share < 1, self, "share must lie between 0 and 1", self.share)
-        require(self.std > 0, self, "std must be > 0", self.std)
+        require(self.std >= NARROWEST, self, f"std must be at least {NARROWEST}", self.std)
 
     def weights(self) -> FloatArray:
         """`share` of the users in the second bell."""
@@ -166,8 +174,9 @@ class Steps(Synthetic):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(self.steps >= 1, self, "steps must be at least 1", self.steps)
-        require(self.ratio > 0, self, "ratio must be > 0", self.ratio)
+        whole = isinstance(self.steps, int) and 1 <= self.steps <= self.d
+        require(whole, self, "steps must be an integer from 1 to d", self.steps)
+        require(0 < self.ratio <= 1, self, "ratio must lie between 0 and 1", self.ratio)
 
     def weights(self) -> FloatArray:
         """$r^{\\lfloor kv/d \\rfloor}$."""

@@ -55,7 +55,7 @@ class Users:
         try:
             return query.collect(engine="streaming")
         except (pl.exceptions.PolarsError, OSError) as error:
-            raise self.error(self.explain(error)) from error
+            raise self._unreadable(error) from error
 
     @property
     def text(self) -> bool:
@@ -67,7 +67,7 @@ class Users:
         try:
             return self.frame.collect_schema()
         except (pl.exceptions.PolarsError, OSError) as error:
-            raise self.error(self.explain(error)) from error
+            raise self._unreadable(error) from error
 
     def selecting(self, *columns: pl.Expr) -> "Users":
         """The same rows with other columns."""
@@ -101,3 +101,8 @@ class Users:
     def error(self, what: str) -> InvalidData:
         """An error that names the file."""
         return InvalidData(f"{self.source}: {what}")
+
+    def _unreadable(self, error: Exception) -> InvalidData:
+        if isinstance(error, pl.exceptions.NoDataError):
+            return self.error("is empty; at least two different values are needed.")
+        return self.error(self.explain(error))

@@ -44,8 +44,8 @@ class GRR(PureOracle):
 
     @cached_property
     def lie(self) -> int:
-        """Words, of 2⁶⁴, that give one particular lie; rounded up, towards privacy."""
-        return ceil_threshold(1 / (exp(self.epsilon) + self.d - 1))
+        """Words, of 2⁶⁴, that give one particular lie."""
+        return lie_words(self.epsilon, self.d)
 
     @cached_property
     def truth(self) -> int:
@@ -102,6 +102,11 @@ class GRR(PureOracle):
         truthful = rng.binomial(histogram, self.p - self.q)
         blind = rng.multinomial((histogram - truthful).sum(), np.full(self.d, 1 / self.d))
         return truthful + blind
+
+
+def lie_words(epsilon: float, choices: int) -> int:
+    """Words, of 2⁶⁴, for each lie of a randomised response; rounded up, towards privacy."""
+    return ceil_threshold(1 / (exp(epsilon) + choices - 1))
 
 
 @njit

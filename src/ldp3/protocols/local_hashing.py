@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from ldp3.errors import require, require_epsilon_and_domain, require_values
 from ldp3.kernels import njit
 from ldp3.protocols.base import PureOracle
-from ldp3.protocols.grr import GRR, respond
-from ldp3.randomness import exp, words
+from ldp3.protocols.grr import lie_words, respond
+from ldp3.randomness import WORDS, exp, words
 from ldp3.types import BoolArray, FloatArray, IntArray, Reports, WordArray
 
 REPORT = np.dtype([("seed", "<u8"), ("cell", "<u4")])
@@ -46,13 +46,18 @@ class LocalHashing(PureOracle):
         super().__post_init__()
 
     @cached_property
-    def response(self) -> GRR:
-        """The randomised response over cells that makes a report private."""
-        return GRR(self.epsilon, self.g)
+    def lie(self) -> int:
+        """Words, of 2⁶⁴, that give one particular wrong cell."""
+        return lie_words(self.epsilon, self.g)
+
+    @cached_property
+    def truth(self) -> int:
+        """Words, of 2⁶⁴, that give the right cell."""
+        return WORDS - (self.g - 1) * self.lie
 
     @cached_property
     def p(self) -> float:
-        return self.response.p
+        return self.truth / WORDS
 
     @cached_property
     def q(self) -> float:
@@ -60,11 +65,11 @@ class LocalHashing(PureOracle):
 
     @property
     def privacy_ratio(self) -> Fraction:
-        return self.response.privacy_ratio
+        return Fraction(self.truth, self.lie)
 
     @property
     def report_bits(self) -> int:
-        return 64 + self.response.report_bits
+        return 64 + (self.g - 1).bit_length()
 
     @property
     def report_form(self) -> str:
@@ -80,7 +85,7 @@ class LocalHashing(PureOracle):
         seeds, draws = words(rng, 2 * len(codes)).reshape(2, -1)
         own = _hash_each(seeds, codes, self.low_bits, np.uint64(self.g))
         cells = np.empty(len(codes), dtype=np.uint32)
-        respond(own, draws, np.uint64(self.response.truth), np.uint64(self.response.lie), cells)
+        respond(own, draws, np.uint64(self.truth), np.uint64(self.lie), cells)
         reports = np.empty(len(codes), dtype=REPORT)
         reports["seed"], reports["cell"] = seeds, cells
         return reports
@@ -95,7 +100,7 @@ class LocalHashing(PureOracle):
 
     def log_prob(self, reports: Reports, value: int) -> FloatArray:
         # seeds are uniform whatever the value
-        return np.where(self.supports(reports, value), log(self.p), log(self.response.q))
+        return np.where(self.supports(reports, value), log(self.p), log(self.lie / WORDS))
 
     def valid(self, reports: Reports) -> BoolArray:
         if reports.dtype != REPORT or reports.ndim != 1:

@@ -1,0 +1,106 @@
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ldp3
+from ldp3.errors import InvalidData, InvalidParameter, LDPError
+
+
+def test_bins_of_equal_width_cover_what_occurs() -> None:
+    data = ldp3.load([0.0, 1.0, 2.5, 5.0, 10.0], bins=4, keep_values=True)
+    assert data.labels == ["[0, 2.5)", "[2.5, 5)", "[5, 7.5)", "[7.5, 10]"]
+    assert data.histogram.tolist() == [2, 1, 1, 1]
+    assert data.positions is not None
+    assert data.positions.tolist() == [1.25, 3.75, 6.25, 8.75]
+    assert data.values is not None
+    assert data.values.tolist() == [0, 0, 1, 2, 3]
+
+
+def test_bins_agree_with_numpy() -> None:
+    numbers = ldp3.stream(0, "bins").normal(size=10_000)
+    assert (ldp3.load(numbers, bins=37).histogram == np.histogram(numbers, 37)[0]).all()
+
+
+def test_bins_within_a_range_leave_others_out_and_say_so() -> None:
+    data = ldp3.load(range(10), bins="2", within="2:6")
+    assert data.labels == ["[2, 4)", "[4, 6)"]
+    assert data.histogram.tolist() == [2, 2]
+    assert data.notes == ("6 users outside the range left out.",)
+
+
+def test_bins_with_given_edges() -> None:
+    data = ldp3.load([17, 18, 64, 65, 3], bins="0,18,65,120")
+    assert data.labels == ["[0, 18)", "[18, 65)", "[65, 120)"]
+    assert data.histogram.tolist() == [2, 2, 1]
+
+
+def test_bin_labels_have_enough_digits_to_differ() -> None:
+    labels = ldp3.load([1.0, 1.00001], bins=3).labels
+    assert len(set(labels)) == 3
+
+
+def test_a_grid_goes_row_by_row_and_the_first_column_gives_the_row(tmp_path: Path) -> None:
+    path = tmp_path / "points.csv"
+    path.write_text("lat,lon\n0,0\n0,9\n0,9\n9,5\n")
+    data = ldp3.load(path, column="lat,lon", grid="2x3", keep_values=True)
+    assert data.labels == ["r0c0", "r0c1", "r0c2", "r1c0", "r1c1", "r1c2"]
+    assert data.histogram.tolist() == [1, 0, 2, 0, 1, 0]
+    assert data.values is not None
+    assert data.values.tolist() == [0, 2, 2, 4]
+
+
+def test_a_histogram_of_cells_is_coarsened_exactly(tmp_path: Path) -> None:
+    fine = ldp3.stream(0, "cells").integers(50, size=(256, 256))
+    rows = (f"{r},{c},{fine[r, c]}\n" for r in range(256) for c in range(256))
+    path = tmp_path / "cells.csv"
+    path.write_text("row,column,count\n" + "".join(rows))
+    options: dict[str, Any] = {"grid": "15x15", "within": "0:255,0:255"}
+    data = ldp3.load(path, column="row,column", counts=True, **options)
+    coarse = fine[:255, :255].reshape(15, 17, 15, 17).sum(axis=(1, 3))
+    assert (data.histogram == coarse.ravel()).all()
+    assert data.notes[0].endswith("users outside the range left out.")
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        ("age\n3\n4\n", {"bins": 2}, "row 1: 'age' is not a number, or use --header"),
+        ("3\nx\n4\n", {"bins": 2}, "row 2: 'x' is not a number."),
+        ("3\ninf\n4\n", {"bins": 2}, "row 2: 'inf' is not a number."),
+        ("3\n\n4\n", {"bins": 2}, "row 2 holds no value"),
+        ("3\n3\n", {"bins": 2}, "every user holds 3; at least two"),
+        ("3\n4\n", {"bins": 2, "within": "5:6"}, "no user lies inside the range"),
+        ("3,4\n4,\n", {"grid": "2x2"}, "row 2 holds no value"),
+        ("3\n4\n", {"grid": "2x2"}, "has 1 columns; choose two, separated by a comma"),
+        ("3\n4\n", {"bins": 0}, "--bins: a number of at least 2, got 0"),
+        ("3\n4\n", {"bins": "3,2,1"}, "--bins: three or more rising edges"),
+        ("3\n4\n", {"bins": "few"}, "--bins: a number of bins or rising edges, got 'few'"),
+        ("3,4\n4,3\n", {"grid": "15"}, "--grid: rows x columns, such as 15x15, got '15'"),
+        ("3\n4\n", {"bins": 2, "within": "6:5"}, "--within: low:high for --bins, got '6:5'"),
+        ("3\n4\n", {"within": "5:6"}, "--within is the range of --bins or --grid"),
+        ("3\n4\n", {"bins": 2, "top": 2}, "--top and --bins each decide the domain"),
+    ],
+)
+def test_what_cannot_be_cut_is_said_in_one_line(
+    tmp_path: Path, content: str, options: dict[str, Any], message: str
+) -> None:
+    path = tmp_path / "numbers.csv"
+    path.write_text(content)
+    with pytest.raises(LDPError, match=message) as caught:
+        ldp3.load(path, **options)
+    assert isinstance(caught.value, InvalidData | InvalidParameter)
+    assert "\n" not in str(caught.value)
+
+
+def test_blank_lines_at_the_end_are_no_users(tmp_path: Path) -> None:
+    path = tmp_path / "numbers.csv"
+    path.write_text("3\n4\n\n")
+    assert ldp3.load(path, bins=2).n == 2
+
+
+def test_rows_without_a_number_can_be_dropped() -> None:
+    data = ldp3.load(np.array([1.0, np.nan, 3.0]), bins=2, missing="drop")
+    assert data.histogram.tolist() == [1, 1]
+    assert data.notes == ("1 row without a value left out.",)

@@ -1,0 +1,93 @@
+"""What every frequency oracle must do. New protocols are picked up by themselves."""
+
+import inspect
+import re
+
+import numpy as np
+import pytest
+
+from ldp3 import LDPError, stream
+from ldp3.catalog import find
+from ldp3.protocols.base import FrequencyOracle
+from ldp3.verification import verify_oracle
+
+PROTOCOLS = find(FrequencyOracle)  # type: ignore[type-abstract]
+each_protocol = pytest.mark.parametrize("cls", PROTOCOLS.values(), ids=PROTOCOLS)
+
+
+@each_protocol
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+@pytest.mark.parametrize("d", [2, 5, 64, 70, 1000])
+def test_the_contract_holds(cls: type[FrequencyOracle], epsilon: float, d: int) -> None:
+    findings = verify_oracle(cls(epsilon=epsilon, d=d))
+    assert findings
+    assert [f for f in findings if not f.passed] == []
+
+
+@each_protocol
+def test_docstring_has_the_formula_and_its_source(cls: type[FrequencyOracle]) -> None:
+    doc = inspect.getdoc(cls) or ""
+    assert "$$" in doc
+    assert "References" in doc
+    assert ">>>" in doc
+
+
+@each_protocol
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"epsilon": 0.0},
+        {"epsilon": -1.0},
+        {"epsilon": float("nan")},
+        {"epsilon": float("inf")},
+        {"epsilon": 1e-300},
+        {"epsilon": "1"},
+        {"d": 1},
+        {"d": 2.5},
+        {"d": True},
+    ],
+    ids=str,
+)
+def test_bad_parameters_are_refused_by_name(
+    cls: type[FrequencyOracle], bad: dict[str, object]
+) -> None:
+    with pytest.raises(LDPError, match=f"^{cls.__name__}: {next(iter(bad))} must be .*, got"):
+        cls(**{"epsilon": 1.0, "d": 4, **bad})  # type: ignore[arg-type]
+
+
+@each_protocol
+def test_a_refused_value_is_named_with_its_position(cls: type[FrequencyOracle]) -> None:
+    oracle = cls(epsilon=1.0, d=4)
+    expected = f"{cls.__name__}: values must be integers in [0, 4), got 7 at position 2."
+    with pytest.raises(LDPError, match=re.escape(expected)):
+        oracle.perturb(np.array([0, 3, 7, -1]), stream(0))
+
+
+@each_protocol
+def test_no_users_give_no_reports(cls: type[FrequencyOracle]) -> None:
+    oracle = cls(epsilon=1.0, d=70)
+    reports = oracle.perturb(np.array([], dtype=np.int64), stream(0))
+    assert len(reports) == 0
+    assert (oracle.aggregate(reports) == np.zeros(70)).all()
+
+
+@each_protocol
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        np.zeros(3),
+        np.zeros((3, 2, 2), dtype=np.uint64),
+        np.zeros((3, 9), dtype=np.uint64),
+        np.zeros(3, dtype=[("seed", "<u4"), ("cell", "<u4")]),
+        np.array(["a", "b", "c"]),
+        np.array([None, None, None]),
+    ],
+    ids=["floats", "cube", "wide", "records", "text", "objects"],
+)
+def test_reports_of_another_form_are_refused(
+    cls: type[FrequencyOracle], foreign: np.ndarray[tuple[int, ...], np.dtype[np.generic]]
+) -> None:
+    oracle = cls(epsilon=1.0, d=70)
+    assert not oracle.valid(foreign).any()
+    with pytest.raises(LDPError, match=f"^{cls.__name__}: report 0 is not "):
+        oracle.aggregate(foreign)
