@@ -1,12 +1,17 @@
 """What can go wrong by a person's mistake, each said in one line."""
 
 import difflib
+import traceback
 from collections.abc import Iterable
 from math import isfinite
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+
+PLUGIN = "ldp3_plugin_"  # what the module of a plug-in file is called, and then its name
 
 
 class LDPError(ValueError):
@@ -85,3 +90,14 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """``" Did you mean 'oue' or 'olh'?"``, or nothing if nothing is close."""
     close = difflib.get_close_matches(name, list(known), n=2, cutoff=0.4)
     return f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+
+
+def blame(error: BaseException) -> str | None:
+    """``"mine.py:12: ZeroDivisionError: …"`` if a plug-in was at work when it happened."""
+    frames = [f for f, _ in traceback.walk_tb(error.__traceback__)]
+    lines = [line for _, line in traceback.walk_tb(error.__traceback__)]
+    for frame, line in zip(reversed(frames), reversed(lines), strict=True):
+        if frame.f_globals.get("__name__", "").startswith(PLUGIN):
+            where = f"{Path(frame.f_code.co_filename).name}:{line}"
+            return f"{where}: {type(error).__name__}: {' '.join(str(error).split())}"
+    return None
