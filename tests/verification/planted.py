@@ -453,7 +453,7 @@ class AloneIsHonest(HonestDirect):
         return np.array(values) if len(values) == 1 else reports
 
 
-class HonestBeyondTheChunk(HonestDirect):
+class TruthfulBeyondTheChunk(HonestDirect):
     """A buffer of 65,536 random numbers; what comes after is sent as it is."""
 
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:

@@ -63,7 +63,7 @@ class FrequencyOracle(ABC):
 
     def valid(self, reports: Reports) -> BoolArray:
         """Which rows a server may count."""
-        return np.asarray(np.isfinite(reports.reshape(len(reports), -1)).all(axis=1))
+        return np.asarray(np.isfinite(reports).all(axis=tuple(range(1, reports.ndim))))
 
     @property
     def report_form(self) -> str:

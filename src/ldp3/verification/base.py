@@ -1,6 +1,6 @@
 """Findings, and statistical tests whose chance of a false alarm is known."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -84,17 +84,16 @@ def _described(findings: Sequence[Finding]) -> list[str]:
 
 def examine(
     checks: Iterable[Callable[..., Iterable[Finding]]], subject: object, setting: str = ""
-) -> list[Finding]:
+) -> Iterator[Finding]:
     """The findings of all checks on one subject; an exception is a finding too."""
-    findings: list[Finding] = []
     for check in checks:
         try:
-            findings.extend(replace(f, setting=setting) for f in check(subject))
+            for finding in check(subject):
+                yield replace(finding, setting=setting)
         except Exception as problem:
             title = (check.__doc__ or check.__name__).splitlines()[0].rstrip(".")
             evidence = blame(problem) or f"{type(problem).__name__}: {problem}"
-            findings.append(Finding(title, False, f"raised {evidence}", setting=setting))
-    return findings
+            yield Finding(title, False, f"raised {evidence}", setting=setting)
 
 
 def exact(check: str, passed: object, evidence: str) -> Finding:
