@@ -21,7 +21,8 @@ from ldp3.results import SCHEMA
 from ldp3.types import Dataset, Estimate, FloatArray, IntArray, Reports, Total, apportion
 
 DATA = Dataset("small", apportion(1 / np.arange(1, 11), 1_000), [str(v) for v in range(10)])
-MANY = Dataset("many", apportion(1 / np.arange(1, 5), 10 * CHUNK + 7), list("abcd"))
+# three tasks of chunks: the sum of two would be the same in any order
+MANY = Dataset("many", apportion(1 / np.arange(1, 5), (2 * CHUNKS + 1) * CHUNK + 7), list("abcd"))
 
 
 class Backwards(Executor):
@@ -93,6 +94,16 @@ def test_processes_give_the_same_table() -> None:
     here = benchmark(DATA, **given, repeats=3)
     there = benchmark(DATA, **given, repeats=3, executor="processes", threads=2)
     assert there.table.equals(here.table)
+
+
+def test_our_own_threads_end_with_the_run() -> None:
+    at = Bench(experiment(DATA, 1, "grr", "norm_sub", repeats=200))
+    outcomes = run(at, threads=2)
+    next(outcomes)
+    pool = [t for t in threading.enumerate() if t.name.startswith("ldp3")]
+    assert pool
+    outcomes.close()
+    assert not any(t.is_alive() for t in pool)
 
 
 def test_an_executor_that_is_handed_in_stays_open() -> None:
@@ -305,7 +316,9 @@ def test_a_bench_travels_as_specs_and_a_histogram() -> None:
     assert len(packed) < 3_000
     for word in (b"GRR", b"NormSub"):
         assert word not in packed
-    assert pickle.loads(packed).experiment.key == at.experiment.key
+    arrived = pickle.loads(packed)
+    assert arrived.experiment.key == at.experiment.key
+    assert pickle.loads(packed) is arrived  # built once per worker, not once per task
 
 
 @pytest.mark.parametrize(

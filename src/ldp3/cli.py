@@ -375,10 +375,12 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
-def main(arguments: Sequence[str] | None = None) -> NoReturn:
+def main() -> NoReturn:
     """Run a command and exit with its code."""
     try:
-        code = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
+        code = app(
+            sys.argv[1:], exit_on_error=False, print_error=False, result_action="return_value"
+        )
         sys.stdout.flush()
     except UnusedCliTokensError as error:
         say(f"ldp3: Unexpected {shlex.join(error.unused_tokens or [])!r}. See ldp3 --help.")

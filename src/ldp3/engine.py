@@ -29,14 +29,14 @@ import polars as pl
 
 from ldp3 import catalog
 from ldp3.datasets.loading import load
-from ldp3.errors import InvalidData, InvalidParameter, LDPError
+from ldp3.errors import InvalidData, InvalidParameter, LDPError, blaming, site
 from ldp3.experiment import CHUNKS, Block, Choice, Experiment, Named, Reference, Way, experiment
 from ldp3.metrics.base import Metric
 from ldp3.postprocessing.base import method
 from ldp3.protocols.base import FrequencyOracle, users_between
 from ldp3.randomness import stream
 from ldp3.results import Results
-from ldp3.types import BoolArray, FloatArray, IntArray, Total
+from ldp3.types import BoolArray, Estimate, FloatArray, IntArray, Total
 
 IN_FLIGHT = 8  # tasks given to the executor per worker: enough to keep it busy, few to take back
 
@@ -144,19 +144,26 @@ class Bench:
         for chunk in chunks:
             stop = min((chunk + 1) * oracle.batch, self.experiment.data.n)
             values = users_between(self.ends, chunk * oracle.batch, stop)
-            parts.append(oracle.aggregate(oracle.perturb(values, self.rng(block, repeat, chunk))))
+            reports = oracle.perturb(values, self.rng(block, repeat, chunk))
+            _require_rows(oracle.perturb, reports, len(values), "row per user")
+            parts.append(oracle.aggregate(reports))
+            _require_numbers(oracle.aggregate, parts[-1])
         return add(parts)
 
     def frequencies(self, block: Block, total: Total) -> FloatArray:
         """Every method on the one estimate of a cell, shape `(methods, d)`."""
         oracle = self.oracles[block.protocol][block.epsilon]
         estimate = oracle.estimate(total, self.experiment.data.n)
+        if not isinstance(estimate, Estimate):
+            raise InvalidData(f"{site(oracle.estimate)}: estimate must return an Estimate.")
+        _require_rows(oracle.estimate, estimate.frequencies, oracle.d, "frequency per value")
+        _require_numbers(oracle.estimate, estimate.frequencies)
         out = np.full((len(self.methods), oracle.d), np.nan)
         for i in np.flatnonzero(self.applies[block.protocol, block.epsilon]):
             f = self.methods[i](estimate)
             if np.shape(f) != (oracle.d,) or not np.isfinite(f).all():
                 raise InvalidData(
-                    f"{self.experiment.methods[i].spec}: frequencies must be {oracle.d} finite "
+                    f"{site(self.methods[i].refine)}: frequencies must be {oracle.d} finite "
                     f"numbers, got shape {np.shape(f)} after "
                     f"{self.experiment.protocols[block.protocol].spec}."
                 )
@@ -171,6 +178,8 @@ class Bench:
         out = np.full((len(frequencies), len(self.metrics)), np.nan)
         for i in np.flatnonzero(~np.isnan(frequencies[:, 0])):
             out[i] = [metric(reference, frequencies[i]) for metric in self.metrics]
+            for metric in (m for m, v in zip(self.metrics, out[i], strict=True) if np.isnan(v)):
+                raise InvalidData(f"{site(metric.compare)}: compare must return a number, got nan.")
         return out
 
     def _applies(self) -> BoolArray:
@@ -185,6 +194,21 @@ class Bench:
                     f"epsilon={ex.epsilons[e]:g}, d={ex.data.d}: leave one of them out."
                 )
         return out
+
+
+def _require_rows(method: Callable[..., Any], array: object, count: int, what: str) -> None:
+    """Refuse what a plug-in's method gives back if it is not an array of this length."""
+    if not isinstance(array, np.ndarray) or array.ndim == 0 or len(array) != count:
+        got = f"shape {np.shape(array)}" if isinstance(array, np.ndarray) else type(array).__name__
+        raise InvalidData(
+            f"{site(method)}: {method.__name__} must give an array with one {what}, {count} here, "
+            f"got {got}."
+        )
+
+
+def _require_numbers(method: Callable[..., Any], array: Any) -> None:
+    if not isinstance(array, np.ndarray) or not np.isfinite(array).all():
+        raise InvalidData(f"{site(method)}: {method.__name__} must give an array of finite numbers.")
 
 
 def _oracle(
@@ -215,9 +239,11 @@ def add(parts: Sequence[Total]) -> Total:
     return sum(parts[1:], start=parts[0])
 
 
-# Tasks: functions of this module on plain data, so that any executor can run them.
+# Tasks: functions of this module on plain data, so that any executor can run them. They blame a
+# plug-in where it fails: a traceback does not travel between processes.
 
 
+@blaming()
 def run_block(
     at: Bench | str, block: Block, total: Total | None = None, spent: float = 0.0
 ) -> Outcome:
@@ -238,6 +264,7 @@ def run_block(
     )
 
 
+@blaming()
 def run_chunks(at: Bench | str, block: Block, start: int, stop: int) -> tuple[Total, float]:
     """The aggregate of some chunks of a block's one cell, and the processor time."""
     here, began = _benches[at] if isinstance(at, str) else at, time.thread_time()
@@ -509,8 +536,9 @@ def benchmark(
     executor
         ``"threads"``, ``"processes"`` or anything with the interface of `concurrent.futures`.
     """
+    modules = [catalog.plugin(Path(path).resolve()) for path in plugins]
     ex = experiment(
-        load(data), epsilons, protocols, methods, metrics, repeats=repeats, seed=seed,
+        load(data, None, *modules), epsilons, protocols, methods, metrics, repeats=repeats, seed=seed,
         simulate=simulate, reference=reference, keep=keep, plugins=plugins,
     )  # fmt: skip
     at = Bench(ex)

@@ -8,6 +8,7 @@ which is cut off. When the output is complete, the journal goes.
 import json
 from base64 import b64decode, b64encode
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import IO, Any
 
 import numpy as np
@@ -52,88 +53,89 @@ class Journal:
         if not self.outcomes:
             self.path.unlink(missing_ok=True)
 
-    def _resume(self) -> None:
+    def begin(self, fresh: bool) -> None:
         """Take over what an earlier run wrote, or write the first line."""
         self.file.seek(0)
         first, *lines = self.file.readlines() or [b""]
-        size = len(first)
-        if not first.endswith(b"\n"):  # nothing, or killed while writing it
-            self._restart()
-            return
-        head = _parsed(first)
-        if head is None or "journal" not in head:
+        if not first.startswith(_HEAD[: len(first)]):
             raise LDPError(f"{str(self.path)!r} is no journal of ours: move it away.")
+        head = _parsed(first)
+        if head is None or fresh:  # nothing yet, or killed while writing it
+            self.file.truncate(0)
+            self.file.write(_line({"journal": self.experiment.identity}))
+            self.file.flush()
+            return
         if reason := difference(head["journal"], self.experiment.identity):
             raise _refusal(self.output, "holds part of another run", reason)
+        size = len(first)
         for line in lines:
-            if not line.endswith(b"\n") or (found := _parsed(line)) is None:
+            if (found := _parsed(line)) is None:
                 break
             self.outcomes.append(_read(found))
             size += len(line)
-        self.file.truncate(size)
-        self.file.seek(size)
+        self.file.truncate(size)  # the file is open for appending: writing goes on at the end
 
-    def _restart(self) -> None:
-        self.file.truncate(0)
-        self.file.seek(0)
-        self.file.write(_line({"journal": self.experiment.identity}))
-        self.file.flush()
+
+_HEAD = b'{"journal":'
 
 
 def path_of(output: Path) -> Path:
-    """Where the journal of an output is."""
-    return output.with_name(output.name + ".journal")
-
-
-def _is_complete(output: Path, experiment: Experiment) -> bool:
-    """Whether the output holds this very run; one that holds anything else is refused."""
-    manifest = manifest_of(output)
-    there = [path for path in files_of(output) if path.exists()]
-    if manifest in there and len(there) > 1:
-        if reason := difference(read_manifest(manifest), experiment.identity):
-            raise _refusal(output, "holds another run", reason)
-        return True
-    if there and not path_of(output).exists():
+    """Where the journal of an output is: beside it, so the output needs a name."""
+    if not output.name or output.name == "..":
         raise InvalidParameter(
-            f"{str(there[0])!r} exists and is no complete output of ours: choose another --output, "
-            f"or replace it with --fresh."
+            f"--output needs a file or a folder by its name, got {str(output)!r}."
         )
-    return False
+    return output.with_name(output.name + ".journal")
 
 
 def open_journal(output: Path, experiment: Experiment, fresh: bool = False) -> Journal | None:
     """Continue the journal of an output, or begin it; None if the output is complete.
 
-    `fresh` forgets what was there. An output that cannot be written is refused here, before there
-    is anything to lose.
+    `fresh` forgets what an earlier run of ours left; what is not ours is never touched. An output
+    that cannot be written is refused here, before there is anything to lose.
     """
-    if not fresh and _is_complete(output, experiment):
-        path_of(output).unlink(missing_ok=True)  # killed just before
+    before = _earlier(output)
+    if before is not None and not fresh:
+        if reason := difference(before, experiment.identity):
+            raise _refusal(output, "holds another run", reason)
+        path_of(output).unlink(missing_ok=True)  # killed just before that
         return None
-    folder = output.parent
-    if not folder.is_dir():
-        raise LDPError(f"Cannot write {str(output)!r}: there is no folder {str(folder)!r}.")
+    if not output.parent.is_dir():
+        raise LDPError(f"Cannot write {str(output)!r}: there is no folder {str(output.parent)!r}.")
     try:
-        manifest = manifest_of(output)
-        if fresh:
-            manifest.unlink(missing_ok=True)  # from here on the old output counts as unfinished
-        elif output.is_dir():
-            manifest.with_name(".ldp3").touch()
-            manifest.with_name(".ldp3").unlink()
+        if output.is_dir():
+            with TemporaryFile(dir=output):
+                pass
         file = path_of(output).open("a+b")
     except OSError as error:
         raise LDPError(f"Cannot write {str(output)!r}: {error.strerror}.") from error
     journal = Journal(output, experiment, file)
     try:
         _lock(file, output)
-        if fresh:
-            journal._restart()
-        else:
-            journal._resume()
+        journal.begin(fresh)
+        for path in (
+            reversed(files_of(output)) if fresh else ()
+        ):  # the manifest, which vouches, first
+            path.unlink(missing_ok=True)
     except BaseException:
         file.close()
         raise
     return journal
+
+
+def _earlier(output: Path) -> dict[str, Any] | None:
+    """What a complete output of ours holds; None if there is none. A stranger's is refused."""
+    manifest = manifest_of(output)
+    there = [path for path in files_of(output) if path.exists()]
+    if manifest in there:
+        found = read_manifest(manifest)
+        if {"digest", "seed", "versions"} <= set(found):
+            return found if len(there) > 1 else None
+    elif not there or path_of(output).exists():
+        return None
+    raise InvalidParameter(
+        f"{str(there[0])!r} exists and is no output of ours: choose another --output, or move it."
+    )
 
 
 def difference(before: dict[str, Any], now: dict[str, Any]) -> str | None:
@@ -179,8 +181,9 @@ def _line(content: dict[str, Any]) -> bytes:
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:
+    """A whole line; None for half of one."""
     try:
-        found = json.loads(line)
+        found = json.loads(line) if line.endswith(b"\n") else None
     except ValueError:
         return None
     return found if isinstance(found, dict) else None

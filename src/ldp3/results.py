@@ -122,12 +122,13 @@ class Results:
         truth = None
         if self.truth is not None and self.labels is not None:
             truth = pl.DataFrame({"label": self.labels, "frequency": self.truth})
+        *files, manifest = files_of(folder)
         frames = self.table, truth, self.means, self.estimates
-        for file, frame in zip(files_of(folder), frames, strict=False):
-            if frame is None:
-                file.unlink(missing_ok=True)  # of an earlier run
-            else:
+        for file, frame in zip(files, frames, strict=True):
+            if frame is not None:
                 _write(file, frame.write_parquet)
+            elif manifest.exists():
+                file.unlink(missing_ok=True)  # of an earlier run of ours
 
     def __repr__(self) -> str:
         return self.render()

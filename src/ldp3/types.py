@@ -93,10 +93,12 @@ class Estimate:
 
         $$(\hat f_v - f)^2 \le z^2 (\mathrm{noise} + f\,\mathrm{slope}),$$
 
-        which is a quadratic in $f$. A frequency lies in $[0, 1]$, so the ends are cut there, which
-        takes no coverage away; an estimate far below zero gets the interval $[0, 0]$. With
-        `simultaneous` all $d$ intervals hold at once, by Bonferroni. The noise is taken as normal:
-        with few reports the coverage is about the level, not exactly it.
+        which is a quadratic in $f$; without $p$ and $q$ the slope is 0 and this is the normal
+        interval. A frequency lies in $[0, 1]$, so the ends are cut there, which takes no coverage
+        away: a value that nobody holds is covered with probability $(1 + \mathrm{level})/2$, and an
+        estimate far below zero gets $[0, 0]$. With `simultaneous` all $d$ intervals hold at once
+        with probability at least `level`, by Bonferroni. The noise is taken as normal, so
+        all of this holds nearly; with few reports the coverage swings about the level.
 
         Examples
         --------

@@ -57,7 +57,7 @@ def test_a_chain_equals_the_same_chain() -> None:
 def test_unknown_names_get_a_hint() -> None:
     with pytest.raises(UnknownName, match="Did you mean 'norm_sub'"):
         ldp3.postprocess("norm_sup")
-    with pytest.raises(UnknownName, match="No post processor is called 'nrom'"):
+    with pytest.raises(UnknownName, match="No method is called 'nrom'"):
         ldp3.postprocess("norm_sub+nrom")
     with pytest.raises(InvalidParameter, match="got ''"):
         ldp3.postprocess("")

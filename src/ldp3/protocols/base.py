@@ -119,7 +119,8 @@ class PureOracle(FrequencyOracle):
     probability $q < p$. With $C_v$ the number of reports that support $v$,
 
     $$\hat f_v = \frac{C_v/n - q}{p - q}, \qquad
-      \mathrm{Var}[\hat f_v] = \frac{q(1-q)}{n(p-q)^2} + \frac{f_v(1-p-q)}{n(p-q)}.$$
+      \mathrm{Var}[\hat f_v] = \frac{f_v\,p(1-p) + (1 - f_v)\,q(1-q)}{n(p-q)^2}
+      = \frac{q(1-q)}{n(p-q)^2} + \frac{f_v(1-p-q)}{n(p-q)}.$$
 
     Subclasses say `p`, `q`, `perturb`, `supports`; the rest follows. `aggregate` is overridden
     where counting can be faster, `simulate` where the law of the counts is known, `log_prob` and
@@ -177,9 +178,8 @@ class PureOracle(FrequencyOracle):
 
     def variance(self, n: int, frequency: float = 0.0) -> float:
         """Variance of the estimate of a value that a fraction `frequency` of users hold."""
-        gap = self.p - self.q
-        noise = self.q * (1 - self.q) / (n * gap**2)
-        return noise + frequency * (1 - self.p - self.q) / (n * gap)
+        own, other = self.p * (1 - self.p), self.q * (1 - self.q)
+        return (frequency * own + (1 - frequency) * other) / (n * (self.p - self.q) ** 2)
 
 
 def users(histogram: IntArray, size: int) -> Iterator[IntArray]:

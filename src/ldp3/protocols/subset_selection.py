@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import erf, log, log1p, pi, sqrt
+from math import erf, log, pi, sqrt
 from math import exp as float_exp
 from typing import ClassVar, final
 
@@ -113,8 +113,8 @@ class SS(PureOracle):
 
     def log_prob(self, reports: Reports, value: int) -> FloatArray:
         # with the value: C(d-1, k-1) equally likely subsets; without it: C(d-1, k)
-        inside = log(self.p) - log(self.k)
-        outside = log1p(-self.p) - log(self.d - self.k)
+        inside = log(self.own) - log(self.k)
+        outside = log(WORDS - self.own) - log(self.d - self.k)
         return np.where(self.supports(reports, value), inside, outside)
 
     def valid(self, reports: Reports) -> BoolArray:

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import log, log1p
+from math import log
 from typing import ClassVar, final
 
 import numpy as np
@@ -69,8 +69,8 @@ class UnaryEncoding(PureOracle):
 
     def log_prob(self, reports: Reports, value: int) -> FloatArray:
         # the other bits have the same probability as under no value at all
-        one = log(self.p) - log(self.q)
-        zero = log1p(-self.p) - log1p(-self.q)
+        one = log(self.own) - log(self.other)
+        zero = log(WORDS - self.own) - log(WORDS - self.other)
         return np.where(self.supports(reports, value), one, zero)
 
     def valid(self, reports: Reports) -> BoolArray:

@@ -1,0 +1,1 @@
+"""Speed, never part of the tests: `python -m benchmarks`."""
