@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # a client that only perturbs must not wait for what it does 
     from ldp3.protocols.base import FrequencyOracle
     from ldp3.results import load_results
     from ldp3.types import Dataset
+    from ldp3.verification import verify
 
 __version__ = "0.1.0"
 
@@ -29,8 +30,13 @@ __all__ = [
     "postprocess",
     "secure",
     "stream",
+    "verify",
 ]
-_ELSEWHERE = {"benchmark": "ldp3.engine", "load_results": "ldp3.results"}
+_ELSEWHERE = {
+    "verify": "ldp3.verification",
+    "benchmark": "ldp3.engine",
+    "load_results": "ldp3.results",
+}
 
 
 def __getattr__(name: str) -> Any:

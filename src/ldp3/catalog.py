@@ -203,7 +203,7 @@ def split(text: str, separator: str) -> list[str]:
 
 def name_of(cls: type) -> str:
     """NormSub → norm_sub, GRR → grr, MLEApx → mle_apx."""
-    return _snake(cls.__name__)
+    return snake(cls.__name__)
 
 
 def aliases_of(cls: type) -> Iterable[str]:
@@ -218,7 +218,7 @@ def plain(name: str) -> str:
 
 def called(kind: type) -> str:
     """What people call our kinds."""
-    return _CALLED.get(kind.__name__, _snake(kind.__name__).replace("_", " "))
+    return _CALLED.get(kind.__name__, snake(kind.__name__).replace("_", " "))
 
 
 def defined(module: ModuleType, kind: type[T]) -> list[type[T]]:
@@ -248,5 +248,6 @@ def _is_kind(cls: type) -> bool:
     return re.fullmatch(r"ldp3\.\w+\.base", cls.__module__) is not None
 
 
-def _snake(name: str) -> str:
+def snake(name: str) -> str:
+    """NormSub → norm_sub."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()

@@ -208,7 +208,9 @@ def _require_rows(method: Callable[..., Any], array: object, count: int, what: s
 
 def _require_numbers(method: Callable[..., Any], array: Any) -> None:
     if not isinstance(array, np.ndarray) or not np.isfinite(array).all():
-        raise InvalidData(f"{site(method)}: {method.__name__} must give an array of finite numbers.")
+        raise InvalidData(
+            f"{site(method)}: {method.__name__} must give an array of finite numbers."
+        )
 
 
 def _oracle(
@@ -536,10 +538,12 @@ def benchmark(
     executor
         ``"threads"``, ``"processes"`` or anything with the interface of `concurrent.futures`.
     """
-    modules = [catalog.plugin(Path(path).resolve()) for path in plugins]
+    files = [Path(path).resolve() for path in plugins]
+    modules = [catalog.plugin(path) for path in files]
+    dataset = load(data, None, *modules)
     ex = experiment(
-        load(data, None, *modules), epsilons, protocols, methods, metrics, repeats=repeats, seed=seed,
-        simulate=simulate, reference=reference, keep=keep, plugins=plugins,
+        dataset, epsilons, protocols, methods, metrics, repeats=repeats, seed=seed,
+        simulate=simulate, reference=reference, keep=keep, plugins=files,
     )  # fmt: skip
     at = Bench(ex)
     began = time.monotonic()

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-
 PLUGIN = "ldp3_plugin_"  # what the module of a plug-in file is called, and then its name
 
 

@@ -507,7 +507,7 @@ class ForgetsBeyondTheChunk(HonestDirect):
 class SimulatesSmallCrowdsOnly(HonestHash):
     def simulate(self, histogram: IntArray, rng: np.random.Generator) -> IntArray:
         drawn = super().simulate(histogram, rng)
-        return drawn if histogram.sum() < 10**5 else drawn * 1.001
+        return drawn if histogram.sum() < 10**5 else drawn + drawn // 1000
 
 
 class SimulatesIn32Bits(HonestHash):
@@ -525,7 +525,7 @@ class WrongForOneReport(HonestDirect):
 
 class EstimateSpoilsTheTotal(HonestDirect):
     def estimate(self, total: Total, n: int) -> Estimate:
-        honest = super().estimate(np.array(total), n)
+        honest = super().estimate(total.copy(), n)
         total += 1
         return honest
 
@@ -570,11 +570,16 @@ class HonestSum(FrequencyOracle):
         noise[np.arange(len(values)), values] += 1
         return noise
 
+    def mean(self, total: Total, n: int, noise: float) -> Estimate:
+        return Estimate(np.asarray(total, dtype=np.float64) / n, total, n, noise)
+
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
         return np.round(self.noisy(values, rng, 2 / self.epsilon) * 1024) / 1024
 
     def estimate(self, total: Total, n: int) -> Estimate:
-        return Estimate(np.asarray(total) / n, total, n, 8 / (n * self.epsilon**2))
+        return Estimate(
+            np.asarray(total, dtype=np.float64) / n, total, n, 8 / (n * self.epsilon**2)
+        )
 
 
 class TooLittleNoise(HonestSum):
@@ -584,7 +589,9 @@ class TooLittleNoise(HonestSum):
         return np.round(self.noisy(values, rng, 1 / self.epsilon) * 1024) / 1024
 
     def estimate(self, total: Total, n: int) -> Estimate:
-        return Estimate(np.asarray(total) / n, total, n, 2 / (n * self.epsilon**2))
+        return Estimate(
+            np.asarray(total, dtype=np.float64) / n, total, n, 2 / (n * self.epsilon**2)
+        )
 
 
 class FloatsGiveItAway(HonestSum):
@@ -612,7 +619,9 @@ class ClippedVectors(HonestSum):
 
 class WrongStatedNoise(HonestSum):
     def estimate(self, total: Total, n: int) -> Estimate:
-        return Estimate(np.asarray(total) / n, total, n, 8 / self.epsilon**2 / n**2)
+        return Estimate(
+            np.asarray(total, dtype=np.float64) / n, total, n, 8 / self.epsilon**2 / n**2
+        )
 
 
 class NoNoiseOnTheRest(HonestSum):

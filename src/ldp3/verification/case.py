@@ -118,7 +118,9 @@ class Case:
     @cached_property
     def ranks(self) -> FloatArray:
         """Quantiles of each column of real reports, pooled over the values."""
-        some = np.concatenate([r[:500].reshape(min(500, len(r)), -1) for r in self.reports.values()])
+        some = np.concatenate(
+            [r[:500].reshape(min(500, len(r)), -1) for r in self.reports.values()]
+        )
         return np.quantile(some, np.linspace(0.01, 0.99, 40), axis=0).T
 
 

@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from ldp3 import catalog
-from ldp3.errors import InvalidParameter, UnknownName, did_you_mean
+from ldp3.errors import InvalidParameter, LDPError, UnknownName, did_you_mean
 from ldp3.metrics.base import Metric
 from ldp3.postprocessing.base import PostProcessor
 from ldp3.postprocessing.base import canonical as canonical_method
@@ -55,7 +55,8 @@ def named(names: Sequence[str], plugins: Sequence[Path]) -> list[str]:
     if not plugins:
         raise InvalidParameter("Say what to verify: a NAME, or --plugin FILE for all in a file.")
     modules = [catalog.plugin(path.resolve()) for path in plugins]
-    return [catalog.name_of(c) for m in modules for k in KINDS for c in catalog.defined(m, k)]
+    found = ((k, m) for k in KINDS for m in modules)
+    return [catalog.name_of(c) for k, m in found for c in catalog.defined(m, k)]
 
 
 def rendered(verdicts: Sequence[Verdict], form: str) -> str:
@@ -77,8 +78,22 @@ def _plan(thing: Any, modules: Sequence[ModuleType], seed: int) -> tuple[str, It
     if isinstance(thing, FrequencyOracle):
         return name, oracle_findings(thing, seed)
     at = [(e, d) for e in EPSILONS for d in DOMAINS]
-    oracles = (catalog.build(kind, thing, *modules, epsilon=e, d=d) for e, d in at)
-    return name, chain.from_iterable(oracle_findings(o, seed) for o in oracles)
+    return name, chain.from_iterable(_at(thing, modules, e, d, seed) for e, d in at)
+
+
+def _at(
+    thing: Any, modules: Sequence[ModuleType], epsilon: float, d: int, seed: int
+) -> Iterator[Finding]:
+    """The findings at one setting; one that the oracle refuses with one line is none."""
+    try:
+        oracle = catalog.build(FrequencyOracle, thing, *modules, epsilon=epsilon, d=d)
+    except LDPError as refusal:
+        where = f"epsilon={epsilon:g}, d={d}"
+        yield Finding(
+            "Parameters that it cannot serve are refused", True, str(refusal), 0, 0.0, where
+        )
+        return
+    yield from oracle_findings(oracle, seed)
 
 
 def _kind(thing: Any, modules: Sequence[ModuleType]) -> type:

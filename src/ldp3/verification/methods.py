@@ -31,9 +31,8 @@ class Trial:
             for what, f in self._frequencies(d).items():
                 for n in (1, 1_000, 10**12):
                     for kind, (p, q, k) in _KINDS.items():
-                        noise = 0.25 if p is None else q * (1 - q) / (p - q) ** 2
                         made[f"{what}, d={d}, n={n}, {kind}"] = Estimate(
-                            f.copy(), np.zeros(0), n, noise / n, p, q, k
+                            f.copy(), np.zeros(0), n, 3 / n, p, q, k
                         )
         return {what: e for what, e in made.items() if self.method.applies(e)}
 
@@ -63,8 +62,8 @@ class Trial:
 
 
 _KINDS: dict[str, tuple[float | None, float | None, int | None]] = {
-    "p=0.5 q=0.25": (0.5, 0.25, None),
-    "p=0.3 q=0.1, one value per report": (0.3, 0.1, 1),
+    "p=0.5 q=0.25": (0.5, 0.25, None),  # a noise of 3/n
+    "p=0.3 q=0.13, one value per report": (0.3, 0.13, 1),
     "without p and q": (None, None, None),
 }
 

@@ -53,9 +53,7 @@ def metric_findings(metric: Metric, seed: int = 0) -> Iterator[Finding]:
 
 def finite(trial: Trial) -> Iterator[Finding]:
     """Any two finite vectors have a finite value."""
-    values = [
-        trial.metric(t, f) for t in trial.truths for f in [t, *trial.guesses(t).values()]
-    ]
+    values = [trial.metric(t, f) for t in trial.truths for f in [t, *trial.guesses(t).values()]]
     wrong = [v for v in values if type(v) is not float or not np.isfinite(v)]
     evidence = f"{len(values)} pairs" + (f", got {wrong[0]!r}" if wrong else "")
     yield exact("Any two finite vectors have a finite value", not wrong, evidence)

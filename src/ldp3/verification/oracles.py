@@ -11,7 +11,7 @@ import numpy as np
 
 from ldp3.errors import LDPError
 from ldp3.protocols.base import CHUNK, FrequencyOracle, PureOracle
-from ldp3.types import Estimate, IntArray, Reports
+from ldp3.types import Estimate, FloatArray, IntArray, Reports, Total
 from ldp3.verification.base import (
     Finding,
     autocorrelation_p,
@@ -179,18 +179,19 @@ def batches(case: Case) -> Iterator[Finding]:
     oracle, rng = case.oracle, case.stream("batches")
     v, w = case.values[-1], case.values[0]
     count = case.affordable(BATCHES * 35) // 35
-    alone, first, last, after, before = [], [], [], [], []
+    alone = [oracle.perturb(np.array([v]), rng) for _ in range(count)]
+    rows: list[list[Reports]] = [[], [], [], []]
     for i in range(count):
-        alone.append(oracle.perturb(np.array([v]), rng))
         values = np.full(2 + i % 67, w)
         values[0 if i % 2 else -1] = v
         reports = oracle.perturb(values, rng)
-        (first if i % 2 else last).append(reports[:1] if i % 2 else reports[-1:])
-        (after if i % 2 else before).append(reports[1:2] if i % 2 else reports[-2:-1])
-    found = {"alone": (alone, v), "first": (first, v), "last": (last, v)}
-    found |= {"after": (after, w), "before": (before, w)}
+        # v first and the w after it, or v last and the w before it
+        ends = (reports[:1], reports[1:2]) if i % 2 else (reports[-1:], reports[-2:-1])
+        for kept, row in zip(rows[:2] if i % 2 else rows[2:], ends, strict=True):
+            kept.append(row)
     p_values = [
-        _same_codes(case, np.concatenate(some), case.reports[u], v, w) for some, u in found.values()
+        _same_codes(case, np.concatenate(some), case.reports[u], v, w)
+        for some, u in zip([alone, *rows], (v, v, w, v, w), strict=True)
     ]
     name = "A report depends neither on its place nor on other users"
     yield statistical(name, np.concatenate(p_values), 2 * count)
@@ -202,7 +203,7 @@ def batches(case: Case) -> Iterator[Finding]:
         yield statistical(f"Reports after {CHUNK} others have the same law", p, len(values))
 
 
-def _same_codes(case: Case, some: Reports, others: Reports, v: int, w: int) -> IntArray:
+def _same_codes(case: Case, some: Reports, others: Reports, v: int, w: int) -> FloatArray:
     size = min(len(some), len(others))
     first, second = case.codes(some[:size], v, w), case.codes(others[:size], v, w)
     return np.array([same_law_p(a, b) for a, b in zip(first.T, second.T, strict=True)])
@@ -212,8 +213,8 @@ def independence(case: Case) -> Iterator[Finding]:
     """Reports of different users are independent, at every distance."""
     p_values = []
     for v, reports in case.reports.items():
-        coins = [fold(as_bytes(reports)) & np.uint64(1)]
-        coins += [case.codes(reports, v, case.values[0])[:, 0] > 1]
+        first = case.codes(reports, v, case.values[0])[:, 0]
+        coins = [fold(as_bytes(reports)) & np.uint64(1) == 1, first > np.median(first) - 0.5]
         usable = (c.astype(np.float64) for c in coins if 0.05 < c.mean() < 0.95)
         p_values += [autocorrelation_p(coin) for coin in usable]
     if p_values:
@@ -342,11 +343,11 @@ def simulation(case: Case) -> Iterator[Finding]:
     yield statistical(name, np.array(laws), 2 * runs)
 
 
-def _populations(case: Case, histogram: IntArray, runs: int) -> IntArray:
+def _populations(case: Case, histogram: IntArray, runs: int) -> Total:
     """Totals by the user path; many populations at a time where supports can be counted."""
     oracle, n = case.oracle, int(histogram.sum())
     if not isinstance(oracle, PureOracle):
-        return np.array(case.totals(histogram, runs, "populations")).reshape(runs, -1)
+        return np.stack(case.totals(histogram, runs, "populations")).reshape(runs, -1)
     values = np.repeat(np.arange(oracle.d), histogram)
     reports = oracle.perturb(np.tile(values, runs), case.stream("populations"))
     held = np.stack([oracle.supports(reports, v) for v in range(oracle.d)], axis=1)

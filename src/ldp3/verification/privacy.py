@@ -163,7 +163,8 @@ def _standing_out(case: Case, hits: IntArray) -> FloatArray:
     from scipy.special import bdtrc
 
     alpha = ALPHA / 4 / hits.shape[1]
-    means = [clopper_pearson(int(t), hits.size // hits.shape[1] * EACH, alpha)[1] for t in hits.sum(axis=0)]
+    draws = len(hits) * EACH
+    means = [clopper_pearson(int(t), draws, alpha)[1] for t in hits.sum(axis=0)]
     bound = np.minimum(1.0, exp(case.oracle.epsilon) * np.array(means))
     most = hits.max(axis=0)
     tail = np.where(most > 0, bdtrc(np.maximum(most - 1, 0), EACH, bound), 1.0)
