@@ -29,9 +29,9 @@ class LaplaceSum(FrequencyOracle):
     """
 
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
-        values = require_values(self, values, self.d)
-        reports = rng.laplace(0, 2 / self.epsilon, (len(values), self.d))
-        reports[np.arange(len(values)), values] += 1
+        codes = require_values(self, values, self.d)
+        reports = rng.laplace(0, 2 / self.epsilon, (len(codes), self.d))
+        reports[np.arange(len(codes)), codes] += 1
         return np.asarray(np.round(reports / GRID) * GRID)
 
     def estimate(self, total: Total, n: int) -> Estimate:

@@ -110,7 +110,7 @@ def installed(kind: type[T], name: str) -> type[T] | None:
                     f"{package}: the entry point {point.name!r} must name a {called(kind)} class "
                     f"of that name, got {point.value!r}."
                 )
-            return cls  # type: ignore[no-any-return]
+            return cls
     return None
 
 

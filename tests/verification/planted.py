@@ -479,7 +479,7 @@ class NoiseRepeatsAfterAThousand(HonestDirect):
         values = require_values(self, values, self.d).astype(np.int64)
         n = len(values)
         coins, lies = rng.random(1_000), rng.integers(self.d - 1, size=1_000)
-        coins, lies = (np.resize(noise, n) for noise in (coins, lies))
+        coins, lies = coins[np.arange(n) % 1_000], lies[np.arange(n) % 1_000]
         return np.where(coins < self.p, values, lies + (lies >= values))
 
 

@@ -6,6 +6,8 @@ import pytest
 
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.verification import oracle_findings
+from ldp3.verification.case import Case
+from ldp3.verification.privacy import every_value
 from tests.verification import planted
 
 ORACLES = {
@@ -15,15 +17,12 @@ ORACLES = {
 }
 HONEST = {name: cls for name, cls in ORACLES.items() if name.startswith("Honest")}
 BUGS = {name: cls for name, cls in ORACLES.items() if name not in HONEST}
-IN_LARGE_DOMAINS = {"LeaksBeyondAWord": 70, "LeaksForOneValue": 400, "LeaksForOnePair": 400,
-                    "SumLeaksForOneValue": 400}  # fmt: skip
+IN_LARGE_DOMAINS = {"LeaksBeyondAWord": 70}
 
 
-@pytest.mark.parametrize("d", [2, 5, 70])
+@pytest.mark.parametrize("d", [3, 70])
 @pytest.mark.parametrize("name", HONEST)
 def test_an_honest_oracle_passes(name: str, d: int) -> None:
-    if name == "HonestSubset" and d == 2:
-        d = 3  # two values per report
     assert [f for f in oracle_findings(HONEST[name](epsilon=1.1, d=d)) if not f.passed] == []
 
 
@@ -42,8 +41,6 @@ def test_the_audit_alone_sees_broken_privacy(name: str) -> None:
     assert not audit.passed
 
 
-@pytest.mark.parametrize("name", [n for n in IN_LARGE_DOMAINS if n != "LeaksBeyondAWord"])
+@pytest.mark.parametrize("name", ["LeaksForOneValue", "LeaksForOnePair", "SumLeaksForOneValue"])
 def test_every_value_of_a_large_domain_is_looked_at(name: str) -> None:
-    findings = list(oracle_findings(BUGS[name](epsilon=1.1, d=400)))
-    failed = {f.check for f in findings if not f.passed}
-    assert "No value's reports exceed e^ε times the mean over all values" in failed
+    assert not all(f.passed for f in every_value(Case(BUGS[name](epsilon=1.1, d=400))))

@@ -43,9 +43,9 @@ class Case:
         """Seconds and bytes per report, from a few of them."""
         values = np.arange(400) % self.oracle.d
         self.oracle.perturb(values, self.stream("warm up"))  # compiles kernels, if there are any
-        began = time.perf_counter()
+        began = time.thread_time()
         some = np.asarray(self.oracle.perturb(values, self.stream("cost")))
-        return (time.perf_counter() - began) / 400, max(1, some.nbytes // 400)
+        return max(time.thread_time() - began, 1e-6) / 400, max(1, some.nbytes // 400)
 
     @property
     def at_once(self) -> int:
@@ -90,29 +90,33 @@ class Case:
         """The frequencies estimated from each."""
         return np.array([self.oracle.estimate(total, n).frequencies for total in totals])
 
-    def codes(self, reports: Reports, v: int, w: int) -> IntArray:
+    def codes(self, reports: Reports) -> NDArray[np.uint8]:
         """Small whole numbers that say something about each report, shape `(n, several)`.
 
-        What a report supports, its bytes, their sum and exclusive or; of real numbers the rank
-        and the grain, the exponent of the last bit set, which ordinary arithmetic gives away.
+        Its bytes, their sum and exclusive or; of real numbers the rank and the grain, the exponent
+        of the last bit set, which ordinary arithmetic gives away.
         """
-        columns = []
-        if isinstance(self.oracle, PureOracle):
-            columns.append(2 * self.oracle.supports(reports, v) + self.oracle.supports(reports, w))
-        rows = reports.reshape(len(reports), -1)
+        rows = reports.reshape(len(reports), -1) if reports.dtype.names is None else reports
         if np.issubdtype(rows.dtype, np.floating):
-            for c in self._columns(rows.shape[1], v, w):
-                columns.append(np.searchsorted(self.ranks[c], rows[:, c]))
-                columns.append(grain(rows[:, c]))
+            some = self._columns(rows.shape[1])
+            ranks = [np.searchsorted(self.ranks[c], rows[:, c]) for c in some]
+            columns = [*ranks, *(grain(rows[:, c]) for c in some)]
         else:
             raw = as_bytes(reports)
-            columns += [np.bitwise_xor.reduce(raw, axis=1), raw.sum(axis=1) & 255]
             keep = raw.shape[1] if raw.shape[1] <= 2 * COLUMNS else COLUMNS
+            columns = [np.bitwise_xor.reduce(raw, axis=1), raw.sum(axis=1, dtype=np.uint8)]
             columns += [*raw[:, :keep].T, *raw[:, keep:][:, -COLUMNS:].T]
-        return np.stack(columns, axis=1).astype(np.int64)
+        return np.stack(columns, axis=1).astype(np.uint8)
 
-    def _columns(self, width: int, v: int, w: int) -> list[int]:
-        wanted = range(width) if width <= COLUMNS else {v, w, *self.values, width - 1}
+    def supported(self, reports: Reports, v: int, w: int) -> NDArray[np.uint8]:
+        """Which of the two values each report supports, as a column; none if it is not pure."""
+        if not isinstance(self.oracle, PureOracle):
+            return np.zeros((len(reports), 0), dtype=np.uint8)
+        both = 2 * self.oracle.supports(reports, v) + self.oracle.supports(reports, w)
+        return both.astype(np.uint8)[:, None]
+
+    def _columns(self, width: int) -> list[int]:
+        wanted = range(width) if width <= COLUMNS else {*self.values, width - 1}
         return sorted(c for c in wanted if c < width)
 
     @cached_property

@@ -55,8 +55,8 @@ def named(names: Sequence[str], plugins: Sequence[Path]) -> list[str]:
     if not plugins:
         raise InvalidParameter("Say what to verify: a NAME, or --plugin FILE for all in a file.")
     modules = [catalog.plugin(path.resolve()) for path in plugins]
-    found = ((k, m) for k in KINDS for m in modules)
-    return [catalog.name_of(c) for k, m in found for c in catalog.defined(m, k)]
+    found: list[type] = [c for k in KINDS for m in modules for c in catalog.defined(m, k)]
+    return list(map(catalog.name_of, found))
 
 
 def rendered(verdicts: Sequence[Verdict], form: str) -> str:

@@ -205,7 +205,10 @@ def batches(case: Case) -> Iterator[Finding]:
 
 def _same_codes(case: Case, some: Reports, others: Reports, v: int, w: int) -> FloatArray:
     size = min(len(some), len(others))
-    first, second = case.codes(some[:size], v, w), case.codes(others[:size], v, w)
+    first, second = (
+        np.concatenate([case.codes(reports), case.supported(reports, v, w)], axis=1)
+        for reports in (some[:size], others[:size])
+    )
     return np.array([same_law_p(a, b) for a, b in zip(first.T, second.T, strict=True)])
 
 
@@ -213,8 +216,9 @@ def independence(case: Case) -> Iterator[Finding]:
     """Reports of different users are independent, at every distance."""
     p_values = []
     for v, reports in case.reports.items():
-        first = case.codes(reports, v, case.values[0])[:, 0]
-        coins = [fold(as_bytes(reports)) & np.uint64(1) == 1, first > np.median(first) - 0.5]
+        columns = [case.codes(reports)[:, :3], case.supported(reports, v, v)]
+        coins = [c > np.median(c) - 0.5 for c in np.concatenate(columns, axis=1).T]
+        coins.append(fold(as_bytes(reports)) & np.uint64(1) == 1)
         usable = (c.astype(np.float64) for c in coins if 0.05 < c.mean() < 0.95)
         p_values += [autocorrelation_p(coin) for coin in usable]
     if p_values:
@@ -289,17 +293,17 @@ def validity(case: Case) -> Iterator[Finding]:
     raw = np.ascontiguousarray(some).view(np.uint8).copy()
     raw[...] = rng.integers(0, 256, raw.shape)
     hostile = raw.view(some.dtype).reshape(some.shape)
-    if np.issubdtype(hostile.dtype, np.floating):
+    if np.issubdtype(hostile.dtype, np.floating):  # any finite number may be an honest one
+        hostile = some.copy()
         hostile.reshape(len(hostile), -1)[:3, 0] = (np.nan, np.inf, -np.inf)
     ok = oracle.valid(hostile)
-    with np.errstate(over="ignore"):
-        counted = np.asarray(oracle.aggregate(hostile[ok][:100]))
+    counted = np.asarray(oracle.aggregate(hostile[ok][:100]))
     sound = bool(np.isfinite(counted).all())
     if isinstance(oracle, PureOracle):
         held = [np.count_nonzero(oracle.supports(hostile[ok][:100], v)) for v in case.values]
         sound = counted.shape == (oracle.d,) and np.array_equal(counted[case.values], held)
-    evidence = f"of {len(hostile)} rows of random bytes {int(ok.sum())} may be counted"
-    yield exact("Random bytes cannot corrupt the counts", sound, evidence)
+    evidence = f"of {len(hostile)} rows {int(ok.sum())} may be counted"
+    yield exact("Random bytes, or no numbers, cannot corrupt the counts", sound, evidence)
     if not ok.all():
         try:
             oracle.aggregate(hostile)
@@ -347,11 +351,12 @@ def _populations(case: Case, histogram: IntArray, runs: int) -> Total:
     """Totals by the user path; many populations at a time where supports can be counted."""
     oracle, n = case.oracle, int(histogram.sum())
     if not isinstance(oracle, PureOracle):
-        return np.stack(case.totals(histogram, runs, "populations")).reshape(runs, -1)
+        totals = case.totals(histogram, runs, "populations")
+        return np.array(totals, dtype=np.float64).reshape(runs, -1)
     values = np.repeat(np.arange(oracle.d), histogram)
     reports = oracle.perturb(np.tile(values, runs), case.stream("populations"))
     held = np.stack([oracle.supports(reports, v) for v in range(oracle.d)], axis=1)
-    return held.reshape(runs, n, oracle.d).sum(axis=1)
+    return held.reshape(runs, n, oracle.d).sum(axis=1, dtype=np.int64)
 
 
 def large_populations(case: Case) -> Iterator[Finding]:

@@ -42,10 +42,10 @@ def audit(case: Case) -> Iterator[Finding]:
     (Clopper and Pearson): a lower bound on the true ε, whatever the oracle says of itself.
     """
     half, three = case.size // 2, case.size // 4 * 3
-    words = {v: _words(reports) for v, reports in case.reports.items()}
+    views = {v: _View(case, reports, half) for v, reports in case.reports.items()}
     scored = []
     for v, w in case.pairs:
-        for first, second in _scores(case, words, v, w, half):
+        for first, second in _scores(case, views, v, w):
             level = _level(first[half:three], second[half:three])
             hits = [int(np.count_nonzero(s[three:] >= level)) for s in (first, second)]
             scored.append((v, w, *hits))
@@ -62,30 +62,46 @@ def audit(case: Case) -> Iterator[Finding]:
     yield Finding(name, best <= declared, evidence, draws, ALPHA)
 
 
+class _View:
+    """Reports of one value as small codes and as words, and how often the codes occur."""
+
+    def __init__(self, case: Case, reports: Reports, half: int) -> None:
+        self.reports, self.half = reports, half
+        self.codes, self.words = case.codes(reports), _words(reports)
+        self.often = _often(self.codes[:half])
+
+
+def _often(codes: NDArray[np.uint8]) -> FloatArray:
+    """How often each code occurs in each column, and half a time more."""
+    return np.array([np.bincount(column, minlength=256) for column in codes.T]) + 0.5
+
+
 def _scores(
-    case: Case, words: dict[int, NDArray[np.uint64]], v: int, w: int, half: int
+    case: Case, views: dict[int, _View], v: int, w: int
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
     """How much each report of `v` and of `w` speaks for `v`, in several ways."""
-    first, second = (case.codes(case.reports[u], v, w) for u in (v, w))
-    yield _additive(first, second, half)
+    one, two = views[v], views[w]
+    yield _additive(one.codes, two.codes, one.often, two.often)
     if isinstance(case.oracle, PureOracle):
-        yield _additive(first[:, :1], second[:, :1], half)
-    for c in _word_columns(words[v].shape[1], v, w):
-        yield _seen(words[v][:, c], words[w][:, c], half)
+        first, second = (case.supported(view.reports, v, w) for view in (one, two))
+        yield _additive(first, second, *(_often(codes[: one.half]) for codes in (first, second)))
+    for c in {0, v + 1, w + 1} & {*range(one.words.shape[1])}:
+        yield _seen(one.words[:, c], two.words[:, c], one.half)
 
 
-def _additive(first: IntArray, second: IntArray, half: int) -> tuple[FloatArray, FloatArray]:
+def _additive(
+    first: NDArray[np.uint8], second: NDArray[np.uint8], in_first: FloatArray, in_second: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Sum of the log-ratios of those columns whose laws differ: naive Bayes."""
+    both = in_first + in_second
+    signal, codes = ((in_first - in_second) ** 2 / both).sum(axis=1), (both > 1).sum(axis=1)
+    # by chance it is about the number of codes seen: a column without a signal is noise
+    telling = np.flatnonzero(signal > codes + 4 * np.sqrt(2 * codes))
+    tables = np.log(in_first / in_second)
     scores = np.zeros(len(first)), np.zeros(len(second))
-    size = int(max(first.max(), second.max())) + 1
-    for a, b in zip(first.T, second.T, strict=True):
-        in_a, in_b = (np.bincount(x[:half], minlength=size) + 0.5 for x in (a, b))
-        # by chance the sum is about the number of codes seen: a column without a signal is noise
-        signal, seen = ((in_a - in_b) ** 2 / (in_a + in_b)).sum(), np.count_nonzero(in_a + in_b > 1)
-        if signal > seen + 4 * np.sqrt(2 * seen):
-            table = np.log(in_a / in_b)
-            scores[0][:] += table[a]
-            scores[1][:] += table[b]
+    for column in telling:
+        scores[0][:] += tables[column, first[:, column]]
+        scores[1][:] += tables[column, second[:, column]]
     return scores
 
 
@@ -96,10 +112,6 @@ def _words(reports: Reports) -> NDArray[np.uint64]:
         return whole
     rows = reports.reshape(len(reports), -1).astype(np.float64)
     return np.concatenate([whole, rows.view(np.uint64)], axis=1)
-
-
-def _word_columns(width: int, v: int, w: int) -> list[int]:
-    return [0] if width == 1 else sorted({0, *(c + 1 for c in (v, w) if c + 1 < width)})
 
 
 def _seen(
