@@ -55,7 +55,10 @@ def named(names: Sequence[str], plugins: Sequence[Path]) -> list[str]:
     if not plugins:
         raise InvalidParameter("Say what to verify: a NAME, or --plugin FILE for all in a file.")
     modules = [catalog.plugin(path.resolve()) for path in plugins]
-    found: list[type] = [c for k in KINDS for m in modules for c in catalog.defined(m, k)]
+    found: list[type] = []
+    for kind in KINDS:
+        for module in modules:
+            found += catalog.defined(module, kind)
     return list(map(catalog.name_of, found))
 
 
