@@ -10,7 +10,9 @@ import polars as pl
 import pytest
 
 import ldp3
-from ldp3.engine import Bench, benchmark, collect, run
+from ldp3.bench import Bench
+from ldp3.collecting import collect
+from ldp3.engine import benchmark, run
 from ldp3.errors import LDPError
 from ldp3.experiment import CHUNKS, experiment
 from ldp3.metrics.base import Metric

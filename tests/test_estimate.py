@@ -58,7 +58,7 @@ def test_coverage_is_the_level_at_small_n(protocol: str, n: int, d: int) -> None
             est, chance = estimates_of(n, held / n, p, q)
             coverage.append((chance * covered(est, held / n, level)).sum())
         assert np.mean(coverage) >= level - 0.01
-        assert min(coverage) >= level - 0.08
+        assert min(coverage) >= level - 0.06
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

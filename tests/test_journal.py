@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ldp3.engine import Bench, Outcome, collect, run
+from ldp3.bench import Bench, Outcome
+from ldp3.collecting import collect
+from ldp3.engine import run
 from ldp3.errors import LDPError
 from ldp3.experiment import experiment
 from ldp3.journal import Journal, difference, open_journal, path_of
@@ -73,6 +75,16 @@ def test_a_block_is_on_disk_when_append_returns(tmp_path: Path) -> None:
         journal.append(outcome)
         assert path_of(output).read_bytes().count(b"\n") == 1 + i
     journal.close()
+
+
+def test_a_full_disk_is_said_in_one_line(tmp_path: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("only Linux has a disk that is always full")
+    at = bench()
+    with Path("/dev/full").open("wb", buffering=0) as full:
+        journal = Journal(tmp_path / "x.csv", at.experiment, full)
+        with pytest.raises(LDPError, match="No space left on device"):
+            journal.append(next(iter(run(at))))
 
 
 @pytest.mark.parametrize("cut", [1, 10, 200])

@@ -25,7 +25,7 @@ from ldp3.errors import InvalidParameter, LDPError, blame
 from ldp3.terminal import Progress, Stop, say
 
 if TYPE_CHECKING:
-    from ldp3.engine import Bench
+    from ldp3.bench import Bench
     from ldp3.journal import Journal
     from ldp3.results import Results
     from ldp3.types import Dataset
@@ -133,7 +133,7 @@ def run(
     quiet
         No progress and no notes.
     """
-    from ldp3.engine import Bench
+    from ldp3.bench import Bench
     from ldp3.experiment import experiment
     from ldp3.journal import open_journal
     from ldp3.results import load_results
@@ -180,6 +180,7 @@ def _measure(
 ) -> int:
     """Run what is left to run, print, and say how to go on if it was stopped."""
     from ldp3 import engine
+    from ldp3.collecting import collect
     from ldp3.kernels import on_compile
 
     ex = bench.experiment
@@ -200,7 +201,7 @@ def _measure(
                 keep(outcome)
     cells = sum(o.block.stop - o.block.start for o in outcomes)
     command = shlex.join(["ldp3", *sys.argv[1:]])
-    results = engine.collect(bench, outcomes, command=command, elapsed=time.monotonic() - began)
+    results = collect(bench, outcomes, command=command, elapsed=time.monotonic() - began)
     if cells == ex.cells and journal is not None:
         journal.finish(results)
     if cells:
@@ -434,16 +435,16 @@ def main() -> NoReturn:
     except (LDPError, CycloptsError) as error:
         say(f"ldp3: {' '.join(str(error).split())}")
         sys.exit(2)
-    except Exception as error:
-        said = blame(error)
-        if said is None:
-            raise
-        say(f"ldp3: {said}. Mend the plug-in.")
-        sys.exit(2)
     except KeyboardInterrupt:
         say("ldp3: stopped.")
         sys.exit(130)
     except BrokenPipeError:  # whoever read our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except Exception as error:
+        said = blame(error)
+        if said is None:
+            raise
+        say(f"ldp3: {said}. Mend the plug-in.")
+        sys.exit(2)
     sys.exit(code)

@@ -13,7 +13,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from ldp3.engine import Outcome
+from ldp3.bench import Outcome
 from ldp3.errors import InvalidParameter, LDPError
 from ldp3.experiment import Block, Experiment
 from ldp3.results import Results, files_of, manifest_of, read_manifest
@@ -37,8 +37,13 @@ class Journal:
 
     def append(self, outcome: Outcome) -> None:
         """Keep a block; it is with the operating system when this returns."""
-        self.file.write(_line(_written(outcome)))
-        self.file.flush()
+        try:
+            self.file.write(_line(_written(outcome)))
+            self.file.flush()
+        except OSError as error:
+            raise LDPError(
+                f"Cannot write {str(self.path)!r}: {error.strerror}. What it holds is kept."
+            ) from error
         self.outcomes.append(outcome)
 
     def finish(self, results: Results) -> None:

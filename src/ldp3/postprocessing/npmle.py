@@ -129,12 +129,12 @@ class _Problem:
     def first_guess(self) -> tuple[IntArray, FloatArray]:
         """A little EM, thinned to its peaks and to what covers every estimate."""
         m = len(self.theta)
-        w = self.climb(np.arange(m), np.full(m, 1 / m), 20)
+        w = self.climb(np.arange(m), np.full(m, 1 / m), 10)
         left, right = np.append(0, w[:-1]), np.append(w[1:], 0)
         atoms = np.flatnonzero((w >= left) & (w >= right))
         seen = self.mixture(atoms, np.ones(len(atoms)))
         atoms = np.union1d(atoms, (self.start + self.likelihood.argmax(axis=1))[seen < 0.05])
-        return atoms, self.climb(atoms, np.full(len(atoms), 1 / len(atoms)), 30)
+        return atoms, self.climb(atoms, np.full(len(atoms), 1 / len(atoms)), 3)
 
     def climb(self, atoms: IntArray, w: FloatArray, steps: int) -> FloatArray:
         """Expectation–maximisation: slow, but always upwards."""

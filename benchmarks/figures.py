@@ -1,0 +1,71 @@
+"""The docs' figures of speed, from `results.json`."""
+
+from pathlib import Path
+from typing import Any
+
+COLOURS = {  # Okabe and Ito: told apart by everybody
+    "grr": "#000000", "rappor": "#E69F00", "oue": "#56B4E9",
+    "blh": "#009E73", "olh": "#0072B2", "ss": "#D55E00",
+}  # fmt: skip
+
+
+def draw(results: dict[str, Any], folder: Path) -> None:
+    """Every figure whose section was measured."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    mpl.rcParams["svg.hashsalt"] = "ldp3"
+    folder.mkdir(parents=True, exist_ok=True)
+    if results.get("users"):
+        _peers(results["users"], folder / "speed.svg")
+    if results.get("growth"):
+        _growth(results["growth"], folder / "growth.svg")
+
+
+def _peers(rows: list[dict[str, Any]], path: Path) -> None:
+    import matplotlib.pyplot as plt
+
+    rows = [row for row in rows if row.get("peers_ns")]
+    figure, axes = plt.subplots(figsize=(7, 3.2), layout="constrained")
+    libraries = ("multi-freq-ldpy", "pure-ldp", "LDP³")
+    for i, library in enumerate(libraries):
+        times = [
+            row["ours_ns"] if library == "LDP³" else row["peers_ns"].get(library, float("nan"))
+            for row in rows
+        ]
+        places = [place + 0.27 * (i - 1) for place in range(len(rows))]
+        colour = ("#999999", "#E69F00", "#0072B2")[i]
+        axes.bar(places, times, width=0.25, color=colour, label=library)
+    for place, row in enumerate(rows):
+        axes.annotate(
+            f"{row['ratio']:,.0f} ×", (place + 0.27, row["ours_ns"]), (0, 3),
+            textcoords="offset points", ha="center", fontsize=8,
+        )  # fmt: skip
+    axes.set_yscale("log")
+    axes.set_xticks(range(len(rows)), [row["protocol"].upper() for row in rows])
+    axes.set_ylabel("nanoseconds per user")
+    axes.set_title("Perturb and count one user, d = 128, ε = 1, one core", fontsize=10)
+    axes.legend(frameon=False, fontsize=8)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, metadata={"Date": None})
+
+
+def _growth(rows: list[dict[str, Any]], path: Path) -> None:
+    import matplotlib.pyplot as plt
+
+    rows = [row for row in rows if "failed" not in row]
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
+    for name, colour in COLOURS.items():
+        mine = [row for row in rows if row["protocol"] == name]
+        by_n = sorted((row["n"], row["seconds"]) for row in mine if row["d"] == 128)
+        by_d = sorted(
+            (row["d"], row["seconds"] / row["n"] * 1e9) for row in mine if row["n"] == 65_536
+        )
+        left.plot(*zip(*by_n, strict=True), "o-", color=colour, label=name.upper(), markersize=3)
+        right.plot(*zip(*by_d, strict=True), "o-", color=colour, label=name.upper(), markersize=3)
+    left.set(xscale="log", yscale="log", xlabel="users n (d = 128)", ylabel="seconds")
+    right.set(xscale="log", yscale="log", xlabel="domain size d", ylabel="nanoseconds per user")
+    left.legend(frameon=False, fontsize=7)
+    for axes in (left, right):
+        axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, metadata={"Date": None})
