@@ -186,7 +186,7 @@ def test_a_dataset_comes_from_a_plug_in_or_a_class(ldp3_: Run, tmp_path: Path) -
     assert code == 0
     assert "n = 60, d = 6" in out
     assert ldp3.load(plugin(Path(file).resolve()).Dice).d == 6
-    assert ldp3.benchmark("dice", protocols="grr", repeats=1, plugins=[file]).truth.shape == (6,)
+    assert set(ldp3.benchmark("dice", protocols="grr", repeats=1, plugins=[file]).table["d"]) == {6}
 
 
 @pytest.fixture
@@ -212,7 +212,7 @@ def test_an_installed_package_joins_when_it_is_named(
     code, out, _ = ldp3_("run", *SMALL)
     assert code == 0
     assert "mine" in out
-    assert "mine" not in ldp3_("run", "-p", "all", "-m", "none", "-r", "1", "--format", "csv")[1]
+    assert "mine" not in ldp3_("run", "-p", "all", *SMALL[2:])[1]
     assert "From the installed package strange." in ldp3_("list", "protocols")[1]
     assert installed_names(FrequencyOracle) == {"mine": "strange"}
     with pytest.raises(LDPError, match=r"No protocol is called 'min'\. Did you mean 'mine'"):

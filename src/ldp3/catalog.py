@@ -208,7 +208,7 @@ def name_of(cls: type) -> str:
 
 def aliases_of(cls: type) -> Iterable[str]:
     """Other spellings of the name, as in the literature."""
-    return tuple(getattr(cls, "aliases", ()))
+    return tuple(vars(cls).get("aliases", ()))  # not those of what it derives from
 
 
 def plain(name: str) -> str:

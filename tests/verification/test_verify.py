@@ -49,7 +49,7 @@ def test_a_bug_in_a_file_ends_with_exit_code_1(
     assert not verdict["passed"]
     failed = [f for f in verdict["findings"] if not f["passed"]]
     settings = {f["setting"] for f in verdict["findings"]}
-    assert {"epsilon=0.5, d=2", "epsilon=2, d=1000"} <= settings
+    assert {"epsilon=0.5, d=2", "epsilon=1, d=1000"} <= settings
     assert any(f["check"].startswith("No event tells") and f["draws"] > 0 for f in failed)
 
 

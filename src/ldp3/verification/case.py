@@ -79,7 +79,12 @@ class Case:
 
     def runs(self, wanted: int, n: int) -> int:
         """How many populations of `n` users to draw of those wanted."""
-        return max(50, self.affordable(wanted * n, 50 * n) // n)
+        values, began = np.arange(n) % self.oracle.d, time.thread_time()
+        self.oracle.aggregate(self.oracle.perturb(values, self.stream("one run")))
+        seconds = max(time.thread_time() - began, 1e-6)
+        while wanted > max(SECONDS / seconds, 50):
+            wanted //= 2
+        return wanted
 
     def totals(self, histogram: IntArray, runs: int, what: str) -> list[Total]:
         """Aggregates of `runs` populations with this histogram, by the user path."""

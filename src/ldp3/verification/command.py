@@ -19,8 +19,8 @@ from ldp3.verification.methods import method_findings
 from ldp3.verification.metrics import metric_findings
 from ldp3.verification.oracles import oracle_findings
 
-EPSILONS = 0.5, 2.0
-DOMAINS = 2, 5, 70, 1000  # one value against one; all of a few; more than a word; large
+# one value against one, all of a few, more than fit into a word, many
+SETTINGS = [*((e, d) for e in (0.5, 2.0) for d in (2, 5, 70)), (1.0, 1000)]
 KINDS: tuple[type, ...] = (FrequencyOracle, PostProcessor, Metric)
 
 
@@ -80,8 +80,7 @@ def _plan(thing: Any, modules: Sequence[ModuleType], seed: int) -> tuple[str, It
         return name, metric_findings(made, seed)
     if isinstance(thing, FrequencyOracle):
         return name, oracle_findings(thing, seed)
-    at = [(e, d) for e in EPSILONS for d in DOMAINS]
-    return name, chain.from_iterable(_at(thing, modules, e, d, seed) for e, d in at)
+    return name, chain.from_iterable(_at(thing, modules, e, d, seed) for e, d in SETTINGS)
 
 
 def _at(
