@@ -54,8 +54,8 @@ def test_two_things_with_one_name_are_refused() -> None:
     class GRR(FrequencyOracle):
         pass
 
-    with pytest.raises(LDPError, match="Two different things are called 'grr'"):
-        experiment(DATA, 1, ["grr", GRR], "norm_sub")
+    with pytest.raises(LDPError, match=r"test_experiment.py:\d+: 'grr' is the name of a protocol"):
+        experiment(DATA, 1, ["oue", GRR], "norm_sub")
 
 
 def test_an_oracle_that_is_built_already_is_refused() -> None:
@@ -119,9 +119,10 @@ def test_the_identity_tells_what_changes_the_numbers(tmp_path: Path) -> None:
 
 def test_the_source_of_a_plug_in_is_part_of_the_identity(tmp_path: Path) -> None:
     plugin = tmp_path / "mine.py"
-    plugin.write_text("A = 1\n")
+    source = "from ldp3.metrics.distances import L1\nclass Mine(L1): pass\nA = 1\n"
+    plugin.write_text(source)
     before = experiment(DATA, 1, "grr", "norm_sub", plugins=[plugin]).key
-    plugin.write_text("A = 2\n")
+    plugin.write_text(source + "A = 2\n")
     assert experiment(DATA, 1, "grr", "norm_sub", plugins=[plugin]).key != before
 
 

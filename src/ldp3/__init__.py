@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # a client that only perturbs must not wait for what it does 
     from ldp3.reporting.page import report
     from ldp3.results import load_results
     from ldp3.types import Dataset
+    from ldp3.verification import verify
 
 __version__ = "0.1.0"
 
@@ -39,6 +40,7 @@ __all__ = [
     "report",
     "secure",
     "stream",
+    "verify",
 ]
 _ELSEWHERE = {
     "Aggregator": "ldp3.collection.aggregator",
@@ -48,6 +50,7 @@ _ELSEWHERE = {
     "plot": "ldp3.reporting.figures",
     "recommend": "ldp3.recommendation.choosing",
     "report": "ldp3.reporting.page",
+    "verify": "ldp3.verification",
 }
 
 

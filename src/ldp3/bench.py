@@ -6,7 +6,7 @@ names, so the numbers depend on nothing else.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import ModuleType
@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from ldp3 import catalog
-from ldp3.errors import InvalidData, InvalidParameter
+from ldp3.errors import InvalidData, InvalidParameter, blaming, site
 from ldp3.experiment import Block, Choice, Experiment, Way
 from ldp3.metrics.base import Metric
 from ldp3.postprocessing.base import method
 from ldp3.protocols.base import FrequencyOracle, users_between
 from ldp3.randomness import stream
-from ldp3.types import BoolArray, Dataset, FloatArray, Total
+from ldp3.types import BoolArray, Dataset, Estimate, FloatArray, Total
 
 
 @dataclass(frozen=True)
@@ -139,19 +139,27 @@ class Bench:
         for chunk in chunks:
             stop = min((chunk + 1) * oracle.batch, self.experiment.data.n)
             values = users_between(self.ends, chunk * oracle.batch, stop)
-            parts.append(oracle.aggregate(oracle.perturb(values, self.rng(block, repeat, chunk))))
+            reports = oracle.perturb(values, self.rng(block, repeat, chunk))
+            _require_rows(oracle.perturb, reports, len(values), "row per user")
+            parts.append(oracle.aggregate(reports))
+            _require_numbers(oracle.aggregate, parts[-1])
         return add(parts)
 
     def frequencies(self, block: Block, total: Total) -> FloatArray:
         """Every method on the one estimate of a cell, shape `(methods, d)`."""
         oracle = self.oracles[block.protocol][block.epsilon]
         estimate = oracle.estimate(total, self.experiment.data.n)
+        if not isinstance(estimate, Estimate):
+            raise InvalidData(f"{site(oracle.estimate)}: estimate must give an Estimate.")
+        _require_rows(oracle.estimate, estimate.frequencies, oracle.d, "frequency per value")
+        _require_numbers(oracle.estimate, estimate.frequencies)
         out = np.full((len(self.methods), oracle.d), np.nan)
         for i in np.flatnonzero(self.applies[block.protocol, block.epsilon]):
             f = self.methods[i](estimate)
             if np.shape(f) != (oracle.d,) or not np.isfinite(f).all():
                 raise InvalidData(
-                    f"{self.experiment.methods[i].spec}: frequencies must be {oracle.d} finite "
+                    f"{site(self.methods[i].refine)}: {self.experiment.methods[i].spec}: "
+                    f"frequencies must be {oracle.d} finite "
                     f"numbers, got shape {np.shape(f)} after "
                     f"{self.experiment.protocols[block.protocol].spec}."
                 )
@@ -166,6 +174,8 @@ class Bench:
         out = np.full((len(frequencies), len(self.metrics)), np.nan)
         for i in np.flatnonzero(~np.isnan(frequencies[:, 0])):
             out[i] = [metric(reference, frequencies[i]) for metric in self.metrics]
+            for metric in (m for m, v in zip(self.metrics, out[i], strict=True) if np.isnan(v)):
+                raise InvalidData(f"{site(metric.compare)}: compare must give a number, got nan.")
         return out
 
     def _applies(self) -> BoolArray:
@@ -180,6 +190,23 @@ class Bench:
                     f"epsilon={ex.epsilons[e]:g}, d={ex.data.d}: leave one of them out."
                 )
         return out
+
+
+def _require_rows(method: Callable[..., Any], array: object, count: int, what: str) -> None:
+    """Refuse what a plug-in's method gives back if it is not an array of this length."""
+    if not isinstance(array, np.ndarray) or array.ndim == 0 or len(array) != count:
+        got = f"shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+        raise InvalidData(
+            f"{site(method)}: {method.__name__} must give an array with one {what}, {count} here, "
+            f"got {got}."
+        )
+
+
+def _require_numbers(method: Callable[..., Any], array: Any) -> None:
+    if not isinstance(array, np.ndarray) or not np.isfinite(array).all():
+        raise InvalidData(
+            f"{site(method)}: {method.__name__} must give an array of finite numbers."
+        )
 
 
 def _oracle(
@@ -215,9 +242,11 @@ def add(parts: Sequence[Total]) -> Total:
     return sum(parts[1:], start=parts[0])
 
 
-# Tasks: functions of this module on plain data, so that any executor can run them.
+# Tasks: functions of this module on plain data, so that any executor can run them. They blame a
+# plug-in where it fails: a traceback does not travel between processes.
 
 
+@blaming()
 def run_block(
     at: Bench | str, block: Block, total: Total | None = None, spent: float = 0.0
 ) -> Outcome:
@@ -238,6 +267,7 @@ def run_block(
     )
 
 
+@blaming()
 def run_chunks(at: Bench | str, block: Block, start: int, stop: int) -> tuple[Total, float]:
     """The aggregate of some chunks of a block's one cell, and the processor time."""
     here, began = held(at), time.thread_time()

@@ -22,7 +22,7 @@ from cyclopts import App, CycloptsError, Group, Parameter, UnusedCliTokensError
 from ldp3 import __version__
 from ldp3.collection import commands
 from ldp3.datasets.base import Reading
-from ldp3.errors import InvalidParameter, LDPError
+from ldp3.errors import InvalidParameter, LDPError, blame
 from ldp3.terminal import Progress, Stop, say
 
 if TYPE_CHECKING:
@@ -431,7 +431,53 @@ def list_(
         if found:
             print(name)
             print("\n".join(map(_described, found)))
+            for other, package in catalog.installed_names(known[name]).items():
+                print(f"  {other}\n      From the installed package {package}.")
             print()
+
+
+@app.command
+def verify(
+    names: Annotated[list[str] | None, Parameter(name="NAME")] = None,
+    /,
+    *,
+    plugin: Annotated[list[Path], Several] = [],  # noqa: B006
+    format: Literal["text", "json"] = "text",
+) -> int:
+    """Check protocols, methods and metrics: privacy, statistics, manners. Exit code 1 on a fault.
+
+    Parameters
+    ----------
+    names
+        Names or specs, such as olh or "olh(g=4)"; everything in the plug-ins by default.
+    plugin
+        Python files with more of them.
+    format
+        text for people, json for programs.
+    """
+    from ldp3.verification.command import named, rendered
+    from ldp3.verification.command import verify as examine
+
+    verdicts = [examine(name, plugins=plugin) for name in named(names or [], plugin)]
+    print(rendered(verdicts, format))
+    return 0 if all(v.passed for v in verdicts) else 1
+
+
+@app.command
+def new(kind: Literal["protocol", "method", "metric"], name: str, /) -> None:
+    """Write NAME.py and test_NAME.py into the current folder: a start that works and verifies.
+
+    Parameters
+    ----------
+    kind
+        What it is.
+    name
+        What it is called, in snake_case.
+    """
+    from ldp3.templates import new as write
+
+    code, test = write(kind, name, Path())
+    print(f"Wrote {code} and {test}. Next: ldp3 verify {code.stem} --plugin {code}")
 
 
 def _described(cls: type) -> str:
@@ -526,4 +572,10 @@ def main() -> NoReturn:
     except BrokenPipeError:  # whoever read our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except Exception as error:
+        said = blame(error)
+        if said is None:
+            raise
+        say(f"ldp3: {said}. Mend the plug-in.")
+        sys.exit(2)
     sys.exit(code)

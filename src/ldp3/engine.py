@@ -21,6 +21,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from ldp3 import catalog
 from ldp3.bench import Bench, Outcome, add, bench_of, run_block, run_chunks
 from ldp3.collecting import collect
 from ldp3.datasets.loading import load
@@ -205,9 +206,11 @@ def benchmark(
     executor
         ``"threads"``, ``"processes"`` or anything with the interface of `concurrent.futures`.
     """
+    files = [Path(path).resolve() for path in plugins]
+    dataset = load(data, None, *map(catalog.plugin, files))
     ex = experiment(
-        load(data), epsilons, protocols, methods, metrics, repeats=repeats, seed=seed,
-        simulate=simulate, reference=reference, keep=keep, plugins=plugins,
+        dataset, epsilons, protocols, methods, metrics, repeats=repeats, seed=seed,
+        simulate=simulate, reference=reference, keep=keep, plugins=files,
     )  # fmt: skip
     at = Bench(ex)
     began = time.monotonic()

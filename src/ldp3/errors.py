@@ -1,12 +1,18 @@
 """What can go wrong by a person's mistake, each said in one line."""
 
 import difflib
-from collections.abc import Iterable
+import inspect
+import traceback
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from math import isfinite
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+PLUGIN = "ldp3_plugin_"  # what the module of a plug-in file is called, and then its name
 
 
 class LDPError(ValueError):
@@ -85,3 +91,35 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """``" Did you mean 'oue' or 'olh'?"``, or nothing if nothing is close."""
     close = difflib.get_close_matches(name, list(known), n=2, cutoff=0.4)
     return f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+
+
+def site(thing: Any) -> str:
+    """Where a class or a function stands, as ``"mine.py:12"``."""
+    try:
+        file, (_, line) = inspect.getsourcefile(thing), inspect.getsourcelines(thing)
+        return f"{Path(file or '?').name}:{line}"
+    except (OSError, TypeError):  # typed at a prompt
+        return getattr(thing, "__qualname__", repr(thing))
+
+
+def blame(error: BaseException) -> str | None:
+    """``"mine.py:12: ZeroDivisionError: …"`` if a plug-in was at work when it happened."""
+    for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
+        if frame.f_globals.get("__name__", "").startswith(PLUGIN):
+            where = f"{Path(frame.f_code.co_filename).name}:{line}"
+            return f"{where}: {type(error).__name__}: {' '.join(str(error).split())}"
+    return None
+
+
+@contextmanager
+def blaming() -> Iterator[None]:
+    """Let a failure inside a plug-in be a person's mistake, which names file and line."""
+    try:
+        yield
+    except LDPError:
+        raise
+    except Exception as error:
+        said = blame(error)
+        if said is None:
+            raise
+        raise LDPError(f"{said}. Mend the plug-in.") from error

@@ -11,7 +11,7 @@ from math import exp, log
 import numpy as np
 
 from ldp3.errors import require_values
-from ldp3.protocols.base import PureOracle
+from ldp3.protocols.base import FrequencyOracle, PureOracle
 from ldp3.types import BoolArray, Estimate, FloatArray, IntArray, Reports, Total
 
 
@@ -379,3 +379,277 @@ class LeaksInAPaddingByte(HonestUnary):
 
     def valid(self, reports: Reports) -> BoolArray:
         return np.ones(len(reports), dtype=bool)
+
+
+# Leaks that show only somewhere.
+
+
+class LeaksForOneValue(HonestUnary):
+    """One value of many is sent in the clear."""
+
+    def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
+        reports = super().perturb(values, rng)
+        secret = self.d * 7 // 16
+        reports[np.asarray(values) == secret, secret] = 1
+        return reports
+
+
+class LeaksForOnePair(HonestUnary):
+    """One value shows in another's bit."""
+
+    def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
+        reports = super().perturb(values, rng)
+        reports[np.asarray(values) == self.d * 7 // 16, self.d // 3] = 1
+        return reports
+
+
+class LeaksBeyondAWord(HonestUnary):
+    """Values beyond the first 64-bit word are not randomised."""
+
+    def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
+        reports = super().perturb(values, rng)
+        held = np.arange(self.d) == np.asarray(values)[:, None]
+        reports[:, 64:] = held[:, 64:]
+        return reports
+
+
+class LeaksInAParity(HonestUnary):
+    """Two bytes of noise whose exclusive or is the value."""
+
+    def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
+        reports = super().perturb(values, rng)
+        noise = rng.integers(256, size=len(reports))
+        return np.column_stack([reports, noise, noise ^ np.asarray(values) % 256]).astype(np.uint8)
+
+    def valid(self, reports: Reports) -> BoolArray:
+        return np.ones(len(reports), dtype=bool)
+
+
+class LeaksInTheType(HonestDirect):
+    """The type of the array depends on the value."""
+
+    def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
+        reports = super().perturb(values, rng)
+        return reports.astype(np.int16) if (np.asarray(values) == 0).all() else reports
+
+
+class FirstOfTheBatchIsHonest(HonestDirect):
+    def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
+        reports = super().perturb(values, rng)
+        reports[:1] = values[:1]
+        return reports
+
+
+class LastOfTheBatchIsHonest(HonestDirect):
+    def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
+        reports = super().perturb(values, rng)
+        reports[-1:] = values[-1:]
+        return reports
+
+
+class AloneIsHonest(HonestDirect):
+    def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
+        reports = super().perturb(values, rng)
+        return np.array(values) if len(values) == 1 else reports
+
+
+class TruthfulBeyondTheChunk(HonestDirect):
+    """A buffer of 65,536 random numbers; what comes after is sent as it is."""
+
+    def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
+        reports = super().perturb(values, rng)
+        reports[65_536:] = values[65_536:]
+        return reports
+
+
+class TellsOfThePreviousUser(HonestDirect):
+    """Every second time the lie is the previous user's value."""
+
+    def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
+        reports = super().perturb(values, rng)
+        lies = (reports != values) & (rng.random(len(reports)) < 0.5)
+        lies[:1] = False
+        at = np.flatnonzero(lies)
+        reports[at] = np.asarray(values)[at - 1]
+        return reports
+
+
+class NoiseRepeatsAfterAThousand(HonestDirect):
+    def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
+        values = require_values(self, values, self.d).astype(np.int64)
+        n = len(values)
+        coins, lies = rng.random(1_000), rng.integers(self.d - 1, size=1_000)
+        coins, lies = coins[np.arange(n) % 1_000], lies[np.arange(n) % 1_000]
+        return np.where(coins < self.p, values, lies + (lies >= values))
+
+
+class SmallSeed(HonestDirect):
+    """All reports of a batch follow from 32 bits."""
+
+    def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
+        inner = np.random.Generator(np.random.PCG64(int(rng.integers(2**32))))
+        return super().perturb(values, inner)
+
+
+# Servers that are wrong only sometimes.
+
+
+class CountersOverflow(HonestDirect):
+    def aggregate(self, reports: Reports) -> IntArray:
+        return super().aggregate(reports) % 65_536
+
+
+class ForgetsBeyondTheChunk(HonestDirect):
+    def aggregate(self, reports: Reports) -> IntArray:
+        return super().aggregate(reports[:65_536])
+
+
+class SimulatesSmallCrowdsOnly(HonestHash):
+    def simulate(self, histogram: IntArray, rng: np.random.Generator) -> IntArray:
+        drawn = super().simulate(histogram, rng)
+        return drawn if histogram.sum() < 10**5 else drawn + drawn // 1000
+
+
+class SimulatesIn32Bits(HonestHash):
+    def simulate(self, histogram: IntArray, rng: np.random.Generator) -> IntArray:
+        return super().simulate(histogram, rng).astype(np.int32).astype(np.int64)
+
+
+class WrongForOneReport(HonestDirect):
+    def estimate(self, total: Total, n: int) -> Estimate:
+        honest = super().estimate(total, n)
+        if n > 1:
+            return honest
+        return Estimate(honest.frequencies * 0.9, total, n, honest.noise, self.p, self.q)
+
+
+class EstimateSpoilsTheTotal(HonestDirect):
+    def estimate(self, total: Total, n: int) -> Estimate:
+        honest = super().estimate(total.copy(), n)
+        total += 1
+        return honest
+
+
+class SaysAnotherP(HonestDirect):
+    """The estimate carries a p that is not the oracle's: methods would use it."""
+
+    def estimate(self, total: Total, n: int) -> Estimate:
+        honest = super().estimate(total, n)
+        return Estimate(honest.frequencies, total, n, honest.noise, 0.9, self.q)
+
+
+class ForgetsRows(HonestDirect):
+    """Duplicate reports are sent once."""
+
+    def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
+        return np.unique(super().perturb(values, rng))
+
+
+class IgnoresEpsilon(HonestDirect):
+    """Always spends 1.2."""
+
+    @property
+    def p(self) -> float:
+        return exp(1.2) / (exp(1.2) + self.d - 1)
+
+    @property
+    def q(self) -> float:
+        return 1 / (exp(1.2) + self.d - 1)
+
+
+# Reports that are real vectors: no p, no q.
+
+
+@dataclass(frozen=True)
+class HonestSum(FrequencyOracle):
+    """Laplace noise on every entry of the user's own histogram, rounded to a grid."""
+
+    def noisy(self, values: IntArray, rng: np.random.Generator, scale: float) -> FloatArray:
+        values = require_values(self, values, self.d).astype(np.int64)
+        noise = rng.laplace(0, scale, (len(values), self.d))
+        noise[np.arange(len(values)), values] += 1
+        return noise
+
+    def mean(self, total: Total, n: int, noise: float) -> Estimate:
+        return Estimate(np.asarray(total, dtype=np.float64) / n, total, n, noise)
+
+    def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
+        return np.round(self.noisy(values, rng, 2 / self.epsilon) * 1024) / 1024
+
+    def estimate(self, total: Total, n: int) -> Estimate:
+        return Estimate(
+            np.asarray(total, dtype=np.float64) / n, total, n, 8 / (n * self.epsilon**2)
+        )
+
+
+class TooLittleNoise(HonestSum):
+    """Takes the sensitivity for 1."""
+
+    def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
+        return np.round(self.noisy(values, rng, 1 / self.epsilon) * 1024) / 1024
+
+    def estimate(self, total: Total, n: int) -> Estimate:
+        return Estimate(
+            np.asarray(total, dtype=np.float64) / n, total, n, 2 / (n * self.epsilon**2)
+        )
+
+
+class FloatsGiveItAway(HonestSum):
+    """No rounding: the last bits of 1 + noise differ from those of noise (Mironov 2012)."""
+
+    def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
+        return self.noisy(values, rng, 2 / self.epsilon)
+
+
+class CoarseGenerator(HonestSum):
+    """Noise from 16 random bits: 1 + noise and noise have hardly a number in common."""
+
+    def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
+        values = require_values(self, values, self.d).astype(np.int64)
+        u = (rng.integers(2**16, size=(len(values), self.d)) + 0.5) / 2**16 - 0.5
+        noise = -2 / self.epsilon * np.sign(u) * np.log1p(-2 * np.abs(u))
+        noise[np.arange(len(values)), values] += 1
+        return noise
+
+
+class ClippedVectors(HonestSum):
+    def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
+        return np.clip(super().perturb(values, rng), -1, 2)
+
+
+class WrongStatedNoise(HonestSum):
+    def estimate(self, total: Total, n: int) -> Estimate:
+        return Estimate(
+            np.asarray(total, dtype=np.float64) / n, total, n, 8 / self.epsilon**2 / n**2
+        )
+
+
+class NoNoiseOnTheRest(HonestSum):
+    """Noise on the user's own entry only."""
+
+    def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
+        own = np.arange(self.d) == np.asarray(values)[:, None]
+        return np.asarray(np.where(own, super().perturb(values, rng), 0.0))
+
+
+class NoiseRepeatsInTheNextBatch(HonestSum):
+    """The noise is drawn once and kept."""
+
+    def noisy(self, values: IntArray, rng: np.random.Generator, scale: float) -> FloatArray:
+        key = f"{len(values)}"
+        if key not in self.__dict__:
+            noise = rng.laplace(0, scale, (len(values), self.d))
+            object.__setattr__(self, key, noise)
+        out = np.array(self.__dict__[key])
+        out[np.arange(len(values)), require_values(self, values, self.d)] += 1
+        return out
+
+
+class SumLeaksForOneValue(HonestSum):
+    """One value of many gets a tenth of the noise."""
+
+    def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
+        reports = super().perturb(values, rng)
+        secret = self.d * 7 // 16
+        reports[np.asarray(values) == secret, secret] = 9.0
+        return reports

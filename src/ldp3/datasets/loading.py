@@ -31,6 +31,8 @@ def load(source: object, reading: Reading | None = None, *plugins: ModuleType) -
         given, source = source, _resolve(source, *plugins)
         if isinstance(source, Source) and Path(given).exists():
             notes = (f"{given!r} is a dataset of ours; the file of that name is './{given}'.",)
+    if isinstance(source, type) and issubclass(source, Source):
+        source = source()
     if isinstance(source, Source | Dataset):
         data = _ready(source, reading)
         return replace(data, notes=(*data.notes, *notes)) if notes else data
@@ -50,6 +52,8 @@ def _resolve(text: str, *plugins: ModuleType) -> Source | Path:
     looks_like_a_name = not path.suffix and len(path.parts) < 2
     if path.exists() or not (looks_like_a_name or text.strip().endswith(")")):
         return path
+    if catalog.installed(Source, name):  # type: ignore[type-abstract]
+        return catalog.build(Source, text)  # type: ignore[type-abstract]
     hint = did_you_mean(name.lower(), known) or f" Known: {', '.join(sorted(known))}."
     raise UnknownName(f"No dataset is called {name!r} and there is no such file.{hint}")
 

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 
-from ldp3.errors import require_finite
+from ldp3.errors import InvalidData, require_finite, site
 from ldp3.types import Dataset, FloatArray
 
 
@@ -21,7 +21,12 @@ class Metric(ABC):
         """The metric's value; finite for finite input, which is checked."""
         truth, frequencies = (np.asarray(a, dtype=np.float64) for a in (truth, frequencies))
         require_finite(self, truth=truth, frequencies=frequencies)
-        return float(self.compare(truth, frequencies))
+        value = self.compare(truth, frequencies)
+        if not isinstance(value, int | float | np.number):
+            raise InvalidData(
+                f"{site(self.compare)}: compare must return one number, got {type(value).__name__}."
+            )
+        return float(value)
 
     @abstractmethod
     def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:

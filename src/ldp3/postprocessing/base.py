@@ -18,11 +18,13 @@ class PostProcessor(ABC):
     """From an estimate to better frequencies. It sees what the server sees, never the truth.
 
     One method suffices: `refine`. One that cannot serve every oracle also says `applies` and, in
-    words, `needs`; one whose result is always a distribution says `distribution = True`.
+    words, `needs`; one whose result is always a distribution says `distribution = True`, one that
+    never turns the order of two values round says `keeps_order = True`.
     """
 
     aliases: ClassVar[tuple[str, ...]] = ()
     distribution: ClassVar[bool] = False  # at least 0 and summing to 1, to 1e-12
+    keeps_order: ClassVar[bool] = False  # a higher estimate never ends below a lower one
     needs: ClassVar[str] = ""  # of an oracle, in words, where not every oracle will do
 
     def __call__(self, estimate: Estimate) -> FloatArray:
@@ -57,6 +59,10 @@ class _Chain(PostProcessor):
     @property
     def distribution(self) -> bool:  # type: ignore[override]
         return self.parts[-1].distribution
+
+    @property
+    def keeps_order(self) -> bool:  # type: ignore[override]
+        return all(part.keeps_order for part in self.parts)
 
     def applies(self, oracle: Oracle) -> bool:
         return all(part.applies(oracle) for part in self.parts)

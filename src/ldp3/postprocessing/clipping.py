@@ -25,6 +25,7 @@ class NONE(PostProcessor):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("w/o PP", "without", "raw", "base")
+    keeps_order: ClassVar[bool] = True
 
     def refine(self, estimate: Estimate) -> FloatArray:
         return estimate.frequencies.copy()
@@ -49,6 +50,7 @@ class BasePos(PostProcessor):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("Base-Pos",)
+    keeps_order: ClassVar[bool] = True
 
     def refine(self, estimate: Estimate) -> FloatArray:
         return np.maximum(estimate.frequencies, 0)
@@ -77,6 +79,7 @@ class BaseCut(PostProcessor):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("Base-Cut",)
+    keeps_order: ClassVar[bool] = True
 
     def refine(self, estimate: Estimate) -> FloatArray:
         threshold = -NormalDist().inv_cdf(min(2 / estimate.d, 0.5)) * sqrt(estimate.noise)

@@ -30,6 +30,7 @@ class NormSub(PostProcessor):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("Norm-Sub",)
+    keeps_order: ClassVar[bool] = True
     distribution: ClassVar[bool] = True
 
     def refine(self, estimate: Estimate) -> FloatArray:

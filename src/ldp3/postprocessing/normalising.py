@@ -56,6 +56,7 @@ class NormMul(PostProcessor):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("Norm-Mul",)
+    keeps_order: ClassVar[bool] = True
     distribution: ClassVar[bool] = True
 
     def refine(self, estimate: Estimate) -> FloatArray:
@@ -86,6 +87,7 @@ class NormCut(PostProcessor):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("Norm-Cut",)
+    keeps_order: ClassVar[bool] = True
     distribution: ClassVar[bool] = True
 
     def refine(self, estimate: Estimate) -> FloatArray:

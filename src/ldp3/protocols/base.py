@@ -63,7 +63,7 @@ class FrequencyOracle(ABC):
 
     def valid(self, reports: Reports) -> BoolArray:
         """Which rows a server may count."""
-        return np.asarray(np.isfinite(reports.reshape(len(reports), -1)).all(axis=1))
+        return np.asarray(np.isfinite(reports).all(axis=tuple(range(1, reports.ndim))))
 
     @property
     def report_form(self) -> str:
@@ -74,7 +74,7 @@ class FrequencyOracle(ABC):
     def report_bits(self) -> int:
         """Size of one report on the wire."""
         some = self.perturb(np.zeros(1, dtype=np.int64), np.random.Generator(np.random.PCG64(0)))
-        return some.nbytes * 8
+        return max(1, np.asarray(some).nbytes) * 8
 
     @property
     def batch(self) -> int:

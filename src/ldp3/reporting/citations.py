@@ -45,11 +45,10 @@ def used_by(results: Results, *plugins: ModuleType) -> list[type]:
     """The protocols, methods and metrics of a run that are at hand; plug-ins may not be."""
     found: list[type] = []
     for column, kind in KINDS.items():
-        known: dict[str, type] = catalog.find(kind, *plugins)
         for spec in results.table[column].unique(maintain_order=True):
             for part in catalog.split(spec, "+"):
                 with suppress(UnknownName):
-                    found.append(catalog.look_up(catalog.parse(part)[0], known, column))
+                    found.append(catalog.look_up(kind, catalog.parse(part)[0], *plugins))
     return found
 
 

@@ -1,6 +1,7 @@
-"""The contract as a library: what every oracle must do, checked with known false-alarm rates."""
+"""The contract as a library: what protocols, methods and metrics must do, checked."""
 
-from ldp3.verification.base import ALPHA, Finding
-from ldp3.verification.oracles import verify_oracle
+from ldp3.verification.base import ALPHA, Finding, Verdict
+from ldp3.verification.command import verify
+from ldp3.verification.oracles import oracle_findings
 
-__all__ = ["ALPHA", "Finding", "verify_oracle"]
+__all__ = ["ALPHA", "Finding", "Verdict", "oracle_findings", "verify"]

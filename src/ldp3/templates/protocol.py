@@ -1,0 +1,65 @@
+"""my_protocol: one line on what it does."""
+
+from dataclasses import dataclass
+from math import exp, log
+
+import numpy as np
+
+from ldp3.errors import require_values
+from ldp3.protocols.base import PureOracle
+from ldp3.types import BoolArray, FloatArray, IntArray, Reports
+
+
+@dataclass(frozen=True)
+class MyProtocol(PureOracle):
+    r"""One line on MyProtocol, with its other names in the literature.
+
+    Report the true value with probability $p$, otherwise one of the others at random:
+
+    $$p = \frac{e^ε}{e^ε + d - 1}, \qquad q = \frac{1}{e^ε + d - 1}.$$
+
+    A report is an integer in `[0, d)` and supports itself. Say here when to use it.
+
+    Examples
+    --------
+    >>> import ldp3
+    >>> oracle = MyProtocol(epsilon=2.0, d=4)
+    >>> reports = oracle.perturb(np.repeat([0, 1], 5_000), ldp3.stream(0))
+    >>> oracle.estimate(oracle.aggregate(reports), n=10_000).frequencies.round(1) + 0.0
+    array([0.5, 0.5, 0. , 0. ])
+
+    References
+    ----------
+    Authors. *Title.* Venue, year, section.
+    """
+
+    # A protocol of your own parameters has them here as fields: `k: int = 3`.
+
+    @property
+    def p(self) -> float:
+        return exp(self.epsilon) / (exp(self.epsilon) + self.d - 1)
+
+    @property
+    def q(self) -> float:
+        return 1 / (exp(self.epsilon) + self.d - 1)
+
+    def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
+        values = require_values(self, values, self.d).astype(np.int64)  # refuses foreign values
+        lies = rng.integers(self.d - 1, size=len(values))
+        lies += lies >= values  # step over the true value
+        return np.where(rng.random(len(values)) < self.p, values, lies)
+
+    def supports(self, reports: Reports, value: int) -> BoolArray:
+        return reports == value
+
+    # From here on everything is optional.
+
+    def valid(self, reports: Reports) -> BoolArray:  # a server must not count nonsense
+        return (reports >= 0) & (reports < self.d)
+
+    def aggregate(self, reports: Reports) -> IntArray:  # faster than asking `supports` d times
+        self.require_valid(reports)
+        return np.bincount(reports, minlength=self.d)
+
+    def log_prob(self, reports: Reports, value: int) -> FloatArray:  # lets `verify` see more
+        return np.where(reports == value, log(self.p), log(self.q))
