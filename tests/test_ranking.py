@@ -74,6 +74,25 @@ def test_the_truly_best_is_rarely_called_worse() -> None:
     assert lost > 0  # or the check could not fail
 
 
+@pytest.mark.parametrize("combinations", [2, 4])
+def test_equal_combinations_are_rarely_told_apart(combinations: int) -> None:
+    rng, trials, told = stream(0, "apart", combinations), 2_000, 0
+    for _ in range(trials):
+        runs = {(f"p{i}", "m"): rng.normal(size=10) for i in range(combinations)}
+        told += len(ranking.ties(runs, "lower")) < combinations
+    assert told <= stats.binom.isf(ALPHA, trials, ranking.ALPHA)
+    assert told > 0  # or the check could not fail
+
+
+def test_what_is_worse_leaves_and_makes_the_next_test_easier() -> None:
+    rng = stream(0, "step down")
+    close = {("a", "x"): rng.normal(0, 1, 10), ("a", "y"): rng.normal(2.6, 1, 10)}
+    far = {("b", f"m{i}"): rng.normal(1_000, 1, 10) for i in range(8)}
+    p, alpha = ranking.p_values(close | far, "lower")["a", "y"], ranking.ALPHA
+    assert alpha / (10 * 9) < p < alpha / (2 * 9)  # or this would not meet the steps
+    assert ranking.ties(close | far, "lower") == {("a", "x")}
+
+
 def test_best_ranks_from_best_to_worst_and_marks_ties() -> None:
     found = ranking.best(
         table(

@@ -9,11 +9,16 @@ from ldp3.randomness import secure, stream
 if TYPE_CHECKING:  # a client that only perturbs must not wait for what it does not use
     from os import PathLike
 
+    from ldp3.collection.aggregator import Aggregator
+    from ldp3.collection.client import Client
     from ldp3.datasets.base import Format, Missing, Pick
     from ldp3.engine import benchmark
     from ldp3.metrics.base import Metric
     from ldp3.postprocessing.base import PostProcessor
     from ldp3.protocols.base import FrequencyOracle
+    from ldp3.recommendation.choosing import recommend
+    from ldp3.reporting.figures import plot
+    from ldp3.reporting.page import report
     from ldp3.results import load_results
     from ldp3.types import Dataset
     from ldp3.verification import verify
@@ -21,21 +26,31 @@ if TYPE_CHECKING:  # a client that only perturbs must not wait for what it does 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Aggregator",
+    "Client",
     "LDPError",
     "benchmark",
     "load",
     "load_results",
     "metric",
     "oracle",
+    "plot",
     "postprocess",
+    "recommend",
+    "report",
     "secure",
     "stream",
     "verify",
 ]
 _ELSEWHERE = {
-    "verify": "ldp3.verification",
+    "Aggregator": "ldp3.collection.aggregator",
+    "Client": "ldp3.collection.client",
     "benchmark": "ldp3.engine",
     "load_results": "ldp3.results",
+    "plot": "ldp3.reporting.figures",
+    "recommend": "ldp3.recommendation.choosing",
+    "report": "ldp3.reporting.page",
+    "verify": "ldp3.verification",
 }
 
 

@@ -7,7 +7,7 @@ names, so the numbers depend on nothing else.
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import ModuleType
 from typing import Any
@@ -21,7 +21,7 @@ from ldp3.metrics.base import Metric
 from ldp3.postprocessing.base import method
 from ldp3.protocols.base import FrequencyOracle, users_between
 from ldp3.randomness import stream
-from ldp3.types import BoolArray, Estimate, FloatArray, Total
+from ldp3.types import BoolArray, Dataset, Estimate, FloatArray, Total
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,18 @@ class Bench:
     def ends(self) -> Any:
         """The cumulated histogram: who holds what, in order of value."""
         return np.cumsum(self.experiment.data.histogram)
+
+    def on(self, data: Dataset, applies: BoolArray) -> "Bench":
+        """The same bench for other users with the same domain, and with fewer methods at work.
+
+        It does not travel: it is made where it is needed.
+        """
+        other = object.__new__(Bench)  # not `copy`, which goes the way of pickle and builds anew
+        other.__dict__.update({k: v for k, v in self.__dict__.items() if k != "ends"})
+        other.experiment = replace(self.experiment, data=data)
+        other.metrics = [metric.for_data(data) for metric in self.metrics]
+        other.applies = self.applies & applies
+        return other
 
     def way(self, protocol: int) -> Way:
         """How the cells of a protocol run: by users if it does not know the law of its counts."""
@@ -220,6 +232,11 @@ def bench_of(experiment: Experiment) -> Bench:
     return _benches[experiment.key]
 
 
+def held(at: Bench | str) -> Bench:
+    """The bench that a task works on, wherever it runs: itself, or the one that a worker keeps."""
+    return _benches[at] if isinstance(at, str) else at
+
+
 def add(parts: Sequence[Total]) -> Total:
     """The sum, always from left to right: real totals must not depend on who came first."""
     return sum(parts[1:], start=parts[0])
@@ -234,7 +251,7 @@ def run_block(
     at: Bench | str, block: Block, total: Total | None = None, spent: float = 0.0
 ) -> Outcome:
     """All cells of a block; `total` is the aggregate of its one cell, if tasks made it before."""
-    here = _benches[at] if isinstance(at, str) else at
+    here = held(at)
     ex, began = here.experiment, time.thread_time()
     every = range(here.chunks(block.protocol, block.epsilon))
     frequencies = [
@@ -253,6 +270,6 @@ def run_block(
 @blaming()
 def run_chunks(at: Bench | str, block: Block, start: int, stop: int) -> tuple[Total, float]:
     """The aggregate of some chunks of a block's one cell, and the processor time."""
-    here, began = _benches[at] if isinstance(at, str) else at, time.thread_time()
+    here, began = held(at), time.thread_time()
     total = here.total(block, block.start, range(start, stop))
     return total, time.thread_time() - began

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 from cyclopts import App, CycloptsError, Group, Parameter, UnusedCliTokensError
 
 from ldp3 import __version__
+from ldp3.collection import commands
 from ldp3.datasets.base import Reading
 from ldp3.errors import InvalidParameter, LDPError, blame
 from ldp3.terminal import Progress, Stop, say
@@ -81,6 +82,7 @@ def run(
     format: Annotated[
         Literal["table", "markdown", "latex", "json", "csv"], Parameter(group=_OUTPUT)
     ] = "table",
+    report: Annotated[Path | None, Parameter(group=_OUTPUT)] = None,
     dry_run: Annotated[bool, Parameter(group=_OUTPUT)] = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], group=_OUTPUT)] = False,
     reading: Annotated[FileOptions, Parameter(name="*", group=_READING)] = _AS_IT_IS,
@@ -128,6 +130,8 @@ def run(
         Keep the frequencies of every repeat (in a folder), so that a new metric needs no new run.
     format
         How the summary is printed.
+    report
+        Write a page with charts to this .html file too.
     dry_run
         Print the grid, the expected time and memory, and stop.
     quiet
@@ -141,6 +145,8 @@ def run(
     notes: Callable[[str], None] = (lambda text: None) if quiet else say  # noqa: ARG005
     if keep_estimates and (output is None or output.suffix):
         raise InvalidParameter("--keep-estimates needs a folder to keep them in: --output FOLDER.")
+    if report is not None:
+        _page_path(report)
     data = _load(dataset, reading, plugin)
     for note in data.notes:
         notes(f"note: {note}")
@@ -164,9 +170,9 @@ def run(
             notes(
                 f"note: {output} holds this run already and is left alone; --fresh runs it again."
             )
-            _print(load_results(output), format)
+            _show(load_results(output), format, report)
             return 0
-    return _measure(bench, journal, executor, threads, format, notes, quiet)
+    return _measure(bench, journal, executor, threads, format, report, notes, quiet)
 
 
 def _measure(
@@ -175,6 +181,7 @@ def _measure(
     executor: str,
     threads: int | None,
     format: str,
+    report: Path | None,
     notes: Callable[[str], None],
     quiet: bool,
 ) -> int:
@@ -205,7 +212,7 @@ def _measure(
     if cells == ex.cells and journal is not None:
         journal.finish(results)
     if cells:
-        _print(results, format)
+        _show(results, format, report if cells == ex.cells else None)
     if cells == ex.cells:
         return 0
     say(f"Stopped with {cells} of {ex.cells} cells done: {_how_to_go_on(journal)}")
@@ -245,6 +252,91 @@ def _dry_run(bench: "Bench", threads: int | None) -> int:
 
 
 @app.command
+def recommend(
+    *,
+    dataset: Annotated[str, Parameter(name=["--dataset", "-d"])],
+    epsilon: Annotated[list[str], Several, Parameter(name=["--epsilon", "-e"])] = ["1"],  # noqa: B006
+    metric: Annotated[list[str], Several, Parameter(name=["--metric", "-u"])] = ["l1"],  # noqa: B006
+    population: int | None = None,
+    protocols: Annotated[list[str], Several, Parameter(name=["--protocols", "-p"])] = ["all"],  # noqa: B006
+    methods: Annotated[list[str], Several, Parameter(name=["--methods", "-m"])] = ["all"],  # noqa: B006
+    confidence: float = 0.95,
+    margin: float = 0.01,
+    threads: Annotated[int | None, Parameter(name=["--threads", "-t"])] = None,
+    seed: int = 0,
+    plugin: Annotated[list[Path], Several] = [],  # noqa: B006
+    format: Annotated[Literal["text", "markdown", "json"], Parameter(group=_OUTPUT)] = "text",
+    reading: Annotated[FileOptions, Parameter(name="*", group=_READING)] = _AS_IT_IS,
+) -> None:
+    """Say which protocol and method to deploy on data like a sample, and what is as good.
+
+    Parameters
+    ----------
+    dataset
+        The sample: a file, a name, or a spec such as "zipf(s=1.3, d=1024, n=10_000)".
+    epsilon
+        Privacy budgets, separated by spaces or commas: an answer for each.
+    metric
+        Utility metrics, such as l1 or kl: an answer for each.
+    population
+        How many users there will be; as many as the sample has by default.
+    protocols
+        What to choose from, such as grr or "olh(g=4)"; paper, all.
+    methods
+        What to choose from, such as norm_sub or power+norm_sub; paper, all. None is always among
+        them.
+    confidence
+        Probability with which every truly best combination is among those called tied.
+    margin
+        Stop when those left differ by at most this share of the error.
+    threads
+        Threads; all cores by default.
+    seed
+        Where all randomness starts: the same seed, the same answer.
+    plugin
+        Python files with more protocols, methods or metrics.
+    format
+        How the answer is printed.
+    """
+    from ldp3.kernels import on_compile
+    from ldp3.recommendation.choosing import recommend
+
+    on_compile(lambda: say("compiling kernels (first run only)…"))
+    found = recommend(
+        _load(dataset, reading, plugin), _numbers(epsilon), _specs("-p", protocols),
+        _specs("-m", methods), _specs("-u", metric), population=population,
+        confidence=confidence, margin=margin, seed=seed, threads=threads, plugins=plugin,
+    )  # fmt: skip
+    print(found.render(format))
+
+
+@app.command
+def report(
+    results: Path,
+    /,
+    *,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    figures: Path | None = None,
+) -> None:
+    """Show results: one HTML page that works offline, or figures and tables for papers.
+
+    Parameters
+    ----------
+    results
+        What `ldp3 run --output` wrote: a folder, or a .csv, .parquet or .json table, which holds
+        less to show.
+    output
+        Write the page to this .html file.
+    figures
+        Write figures (PDF, SVG, PNG), tables (LaTeX, Markdown) and BibTeX into this folder.
+    """
+    from ldp3.reporting.command import report
+
+    for line in report(results, output, figures):
+        say(line)
+
+
+@app.command
 def convert(
     dataset: str,
     output: Path,
@@ -275,6 +367,12 @@ def convert(
     write(data if population is None else data.scaled(population), output, with_counts)
 
 
+for command in (
+    commands.plan, commands.perturb, commands.aggregate, commands.merge, commands.estimate
+):  # fmt: skip
+    app.command(command)
+
+
 Kind = Literal["protocols", "methods", "metrics", "datasets"]
 
 
@@ -284,6 +382,8 @@ def list_(
     /,
     *,
     plugin: Annotated[list[Path], Several] = [],  # noqa: B006
+    cite: bool = False,
+    used: Path | None = None,
 ) -> None:
     """Show every protocol, method, metric and dataset: one line, parameters, reference.
 
@@ -293,6 +393,10 @@ def list_(
         What to show; everything by default.
     plugin
         Python files with more of them.
+    cite
+        Print the references as BibTeX instead.
+    used
+        Only what these results used.
     """
     from ldp3 import catalog
     from ldp3.datasets.base import Source
@@ -307,11 +411,27 @@ def list_(
         "metrics": Metric,
         "datasets": Source,
     }
-    for name, kind in known.items():
-        if not kinds or name in kinds:
+    shown: dict[str, list[type]] = {
+        name: list(catalog.find(kind, *modules).values())
+        for name, kind in known.items()
+        if not kinds or name in kinds
+    }
+    if used is not None:
+        from ldp3.reporting.citations import used_by
+        from ldp3.results import load_results
+
+        chosen = used_by(load_results(used), *modules)
+        shown = {name: [cls for cls in found if cls in chosen] for name, found in shown.items()}
+    if cite:
+        from ldp3.reporting.citations import bibtex
+
+        print(bibtex(cls for found in shown.values() for cls in found))
+        return
+    for name, found in shown.items():
+        if found:
             print(name)
-            print("\n".join(map(_described, catalog.find(kind, *modules).values())))
-            for other, package in catalog.installed_names(kind).items():
+            print("\n".join(map(_described, found)))
+            for other, package in catalog.installed_names(known[name]).items():
                 print(f"  {other}\n      From the installed package {package}.")
             print()
 
@@ -409,9 +529,20 @@ def _numbers(values: Sequence[str]) -> list[float]:
     return numbers
 
 
-def _print(results: "Results", format: str) -> None:
+def _show(results: "Results", format: str, page: Path | None) -> None:
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     print(results.render(format, width))
+    if page is not None:
+        from ldp3.reporting.page import report
+
+        report(results, page)
+
+
+def _page_path(page: Path) -> None:
+    """Refuse a page that cannot be written before hours of work, not after."""
+    from ldp3.reporting.page import page_path
+
+    page_path(page)
 
 
 def _duration(seconds: float) -> str:

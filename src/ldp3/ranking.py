@@ -2,12 +2,18 @@
 
 In each metric and ε the combination with the best mean leads. Any other one is *tied* with it
 unless a one-sided t-test says that it is worse: paired over repeats where the protocol is the same
-(methods share the estimate), Welch's where it is not. With m combinations a test must reach
-α/(m−1): the truly best one is called worse only if one of m−1 such tests errs, so it is among the
-tied with probability at least 1−α whichever combination happens to lead.
+(methods share the estimate), Welch's where it is not.
+
+With m combinations, of which s are still tied, a test must reach α/(s(m−1)); what is worse leaves,
+s shrinks, and the rest is tested again. Then *every* combination that is truly best stays, with
+probability at least 1−α, so two equal ones are told apart at most that often. For let t be truly
+best. Until one of them is lost, all t are tied, s ≥ t, and the level is at most α/(t(m−1)); one is
+lost only if one of the t(m−1) tests of a truly best combination against any other errs there.
 
 References
 ----------
+Holm. *A simple sequentially rejective multiple test procedure.* Scandinavian Journal of
+Statistics, 1979.
 Hsu. *Multiple comparisons: theory and methods.* Chapman & Hall 1996, ch. 4 (comparison with the
 best).
 """
@@ -54,8 +60,13 @@ def p_values(measured: Runs, better: str) -> dict[tuple[str, str], float]:
 
 def ties(measured: Runs, better: str, alpha: float = ALPHA) -> set[tuple[str, str]]:
     """The leader and what cannot be told from it."""
-    level = alpha / max(len(measured) - 1, 1)
-    return {pair for pair, p in p_values(measured, better).items() if p > level}
+    p = p_values(measured, better)
+    tied, before = set(measured), 0
+    while len(tied) != before:
+        before = len(tied)
+        level = alpha / max(len(tied) * (len(measured) - 1), 1)
+        tied = {pair for pair in tied if p[pair] > level}
+    return tied
 
 
 def best(table: pl.DataFrame, better: Mapping[str, str], alpha: float = ALPHA) -> pl.DataFrame:
@@ -120,7 +131,8 @@ def _worse(values: FloatArray, best: FloatArray, *, paired: bool) -> float:
     if min(len(values), len(best)) < 2 or _same(values.mean(), best.mean()):
         return 1.0
     if paired:
-        variance, freedom = (values - best).var(ddof=1) / len(values), len(values) - 1.0
+        differences = np.where(_same(values, best), 0, values - best)
+        variance, freedom = differences.var(ddof=1) / len(values), len(values) - 1.0
     else:
         a, b = values.var(ddof=1) / len(values), best.var(ddof=1) / len(best)
         variance = a + b

@@ -57,9 +57,15 @@ class Results:
     @property
     def better(self) -> dict[str, str]:
         """For each metric, whether lower or higher is better."""
-        known: dict[str, str] = self.manifest.get("better", {})
+        known = self.manifest.get("better")
+        known = (
+            known if isinstance(known, dict) else {}
+        )  # a manifest is a file: it may hold anything
         specs = self.table["metric"].unique(maintain_order=True)
-        return {spec: known.get(spec) or _direction(spec) for spec in specs}
+        return {
+            spec: known[spec] if known.get(spec) in ("lower", "higher") else _direction(spec)
+            for spec in specs
+        }
 
     def summary(self) -> pl.DataFrame:
         """Mean, standard deviation, standard error and extremes over the repeats."""
@@ -77,8 +83,8 @@ class Results:
         """Every combination of each metric and ε from best to worst.
 
         `tied` says that it cannot be told from the best one: one-sided t-tests against the leader,
-        paired within a protocol and Welch's across, each at α over the number of comparisons. The
-        truly best combination is among the tied with probability at least 1−α.
+        paired within a protocol and Welch's across, corrected for the number of comparisons. With
+        probability at least 1−α every truly best combination is among the tied: see `ranking`.
         """
         return ranking.best(self.table, self.better, alpha)
 
@@ -147,14 +153,14 @@ def load_results(path: str | Path) -> Results:
     manifest = read_manifest(manifest_of(target)) if manifest_of(target).exists() else {}
     if not target.is_dir():
         return Results(_read_table(target), manifest)
-    truth = _read_frame(target / "truth.parquet")
+    truth = _read_frame(target / "truth.parquet", label=pl.String, frequency=pl.Float64)
     return Results(
         _checked(_read_table(target / "table.parquet"), target),
         manifest,
         None if truth is None else truth["frequency"].to_numpy(),
         None if truth is None else tuple(truth["label"]),
-        _read_frame(target / "means.parquet"),
-        _read_frame(target / "estimates.parquet"),
+        _read_frame(target / "means.parquet", frequencies=pl.Array),
+        _read_frame(target / "estimates.parquet", frequencies=pl.Array),
     )
 
 
@@ -234,7 +240,9 @@ def _read_table(path: Path) -> pl.DataFrame:
 def _checked(table: pl.DataFrame, path: Path) -> pl.DataFrame:
     missing = [name for name in SCHEMA if name not in table.columns]
     if missing:
-        raise InvalidData(f"{str(path)!r} is no table of results: no column {missing[0]!r}.")
+        raise InvalidData(
+            f"{str(path)!r} is no table of results of this version: no column {missing[0]!r}."
+        )
     try:
         return table.select(pl.col(name).cast(kind) for name, kind in SCHEMA.items())
     except pl.exceptions.PolarsError as error:
@@ -242,8 +250,19 @@ def _checked(table: pl.DataFrame, path: Path) -> pl.DataFrame:
         raise InvalidData(f"{str(path)!r} is no table of results: {reason}") from error
 
 
-def _read_frame(path: Path) -> pl.DataFrame | None:
-    return pl.read_parquet(path) if path.exists() else None
+def _read_frame(path: Path, **columns: type[pl.DataType]) -> pl.DataFrame | None:
+    """What stands beside the table, if it is there; `columns` it must have."""
+    if not path.exists():
+        return None
+    try:
+        frame = pl.read_parquet(path)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        reason = str(error).splitlines()[0]
+        raise InvalidData(f"{str(path)!r} cannot be read: {reason}") from error
+    for name, kind in columns.items():
+        if not isinstance(frame.schema.get(name), kind):
+            raise InvalidData(f"{str(path)!r} is not of these results: no column {name!r}.")
+    return frame
 
 
 def _direction(spec: str) -> str:

@@ -25,7 +25,7 @@ def a_distribution(d: int) -> FloatArray:
 
 
 @every_metric
-@settings(steady, max_examples=200)
+@settings(steady, max_examples=80)
 @given(f=any_vector, data=st.data())
 def test_any_two_finite_vectors_have_a_finite_value(
     spec: str, f: FloatArray, data: st.DataObject
@@ -49,7 +49,7 @@ def test_every_method_s_result_has_a_finite_value(method: str, est: Estimate) ->
 
 
 @every_metric
-@settings(steady, max_examples=100)
+@settings(steady, max_examples=60)
 @given(f=arrays(np.float64, st.integers(1, 20), elements=st.floats(0, 1)))
 def test_nothing_is_better_than_the_truth(spec: str, f: FloatArray) -> None:
     metric = ldp3.metric(spec)

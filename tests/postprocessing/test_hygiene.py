@@ -13,7 +13,6 @@ from ldp3.errors import LDPError
 from ldp3.postprocessing.base import PostProcessor
 from ldp3.types import Estimate
 from tests.postprocessing.estimates import (
-    PROTOCOLS,
     estimate,
     estimates,
     impure,
@@ -55,7 +54,8 @@ def test_every_result_is_finite_and_distributions_are_distributions(
 
 @pytest.mark.parametrize(
     ("spec", "protocol"),
-    [*((s, p) for s in METHODS for p in PROTOCOLS), *((s, "oue") for s in CHAINS)],
+    # one report in 10⁵ supports a value, or every second; variance growing with f, or falling
+    [*((s, p) for s in METHODS for p in ("grr", "blh")), *((s, "oue") for s in CHAINS)],
 )
 @pytest.mark.parametrize("n", [1, 10**6, 10**12])
 def test_a_domain_of_a_hundred_thousand_values_is_served(spec: str, protocol: str, n: int) -> None:

@@ -41,7 +41,7 @@ def test_power_is_its_definition(protocol: str, epsilon: float, d: int, n: int) 
     rng = ldp3.stream(0, protocol, d)
     est = simulated(protocol, epsilon, rng.dirichlet(np.ones(d) / 4), n, rng)
     refined, brute = ldp3.postprocess("power")(est), by_the_definition(est)
-    assert np.allclose(refined, brute, rtol=1e-6, atol=0)
+    assert np.allclose(refined, brute, rtol=1e-9, atol=0)
 
 
 @pytest.mark.parametrize("alpha", [1.01, 1.3, 2.0, 4.0, 20.0])
@@ -53,7 +53,7 @@ def test_estimates_that_no_count_allows_are_served_as_well(
     u = ldp3.stream(0, "anywhere", n).uniform(-1, 1, (4, 6))
     c = np.concatenate([30 * sigma * u[0], n + 60 * sigma * u[1], 2 * n * u[2], 1e9 * n * u[3]])
     ours, brute = _posterior_means(c, n, sigma, alpha), posterior(c, n, sigma, alpha)
-    assert np.allclose(ours, brute, rtol=1e-6, atol=0)
+    assert np.allclose(ours, brute, rtol=1e-9, atol=0)
 
 
 @pytest.mark.parametrize("n", [1, 63, 64, 10**4, 10**12])

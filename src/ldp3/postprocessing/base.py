@@ -1,5 +1,6 @@
 """What a post-processing method promises, and how methods are named and chained."""
 
+import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from types import ModuleType
@@ -97,7 +98,7 @@ def canonical(spec: str | type[PostProcessor] | PostProcessor, *plugins: ModuleT
 
 def _links(spec: str) -> list[str]:
     links = catalog.split(spec, "+")
-    if not links:
+    if not links or re.search(r"(^|\+)\s*(\+|$)", spec):  # "", "power+", "power++norm"
         raise InvalidParameter(f"A method looks like 'norm_sub' or 'power+norm_sub', got {spec!r}.")
     return links
 

@@ -1,0 +1,1 @@
+"""Real collections: one description file, a client, a wire format, an aggregator."""

@@ -1,0 +1,66 @@
+"""The client: one value in, one report out."""
+
+from collections.abc import Iterator
+from os import PathLike
+from pathlib import Path
+from struct import unpack
+
+import numpy as np
+
+from ldp3.collection.definition import draw
+from ldp3.collection.memo import Memo
+from ldp3.collection.plan import Plan, as_plan
+from ldp3.randomness import secure
+
+
+class Client:
+    """Randomises values of real people, by the description of a collection.
+
+    It always draws from a secure generator of its own; there is no way to hand it a seeded one.
+
+    Parameters
+    ----------
+    plan
+        The description file, or a plan.
+    memo
+        File to remember reports in, so that the same value gives the same report.
+
+    Examples
+    --------
+    >>> plan = Plan("colours", "grr", 1.0, 3, labels=("red", "green", "blue"))
+    >>> len(Client(plan).report("green")) == plan.report_bytes
+    True
+    """
+
+    def __init__(
+        self, plan: Plan | str | PathLike[str], memo: str | PathLike[str] | None = None
+    ) -> None:
+        self.plan = as_plan(plan)
+        self.memo = None if memo is None else Memo(Path(memo), self.plan)
+        self._rng = secure()
+
+    def report(self, value: str | int) -> bytes:
+        """A report of `value`, of `plan.report_bytes` bytes; it is random, and safe to send."""
+        code = self.plan.code(value)
+        if self.memo is None:
+            return self._fresh(code)
+        return self.memo.recall(code) or self.memo.keep(code, self._fresh(code))
+
+    @property
+    def spent(self) -> float | None:
+        """ε that this person has spent in this collection, if there is a memo to tell."""
+        return None if self.memo is None else len(self.memo) * self.plan.epsilon
+
+    def _fresh(self, code: int) -> bytes:
+        return report_from_words(self.plan, code, _words(self._rng))
+
+
+def report_from_words(plan: Plan, code: int, words: Iterator[int]) -> bytes:
+    """The report that these words give: for test vectors, never for a person's value."""
+    return plan.tag + draw(plan.oracle, code, words).to_bytes(plan.wire.payload_bytes, "little")
+
+
+def _words(rng: np.random.Generator) -> Iterator[int]:
+    # made anew for every report: words kept over a fork would be used twice
+    while True:
+        yield from unpack("<16Q", rng.bytes(128))

@@ -1,0 +1,1 @@
+"""What to deploy on data like a sample: plausible populations, a race, an answer in words."""

@@ -1,0 +1,163 @@
+"""What a recommendation says."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ldp3.recommendation.race import Reason
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate and the ends of its confidence interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A protocol with a method.
+
+    Parameters
+    ----------
+    protocol, method
+        Their specs.
+    error
+        What the metric will be.
+    worse
+        By how much it is worse than the chosen one, in units of the metric.
+    report_bits
+        Size of a report.
+    collections
+        How many were simulated of it.
+    """
+
+    protocol: str
+    method: str
+    error: Interval
+    worse: Interval
+    report_bits: int
+    collections: int
+
+    @property
+    def name(self) -> str:
+        """Both specs."""
+        return f"{self.protocol} + {self.method}"
+
+
+@dataclass(frozen=True)
+class ValueInterval:
+    """How far the estimate of one value will be off, with the stated confidence.
+
+    Parameters
+    ----------
+    label, frequency
+        The value and its frequency in the sample.
+    raw
+        Before post-processing, from the variance of the protocol.
+    refined
+        After it, from simulated collections.
+    """
+
+    label: str
+    frequency: float
+    raw: float
+    refined: float
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer for one metric and ε.
+
+    Parameters
+    ----------
+    epsilon, metric, better
+        The question, and whether ``lower`` or ``higher`` is better.
+    best
+        What to deploy.
+    tied
+        What cannot be told from it.
+    defaults
+        What people often take, among what was measured.
+    unbiased
+        The best one without post-processing.
+    reason
+        Why the race was over.
+    considered
+        Number of combinations.
+    values
+        The most frequent values of the sample, most frequent first.
+    unheld, all_at_once
+        How far the raw estimate of a value that nobody holds will be off, and of every such value.
+    code
+        Python that applies the choice.
+    """
+
+    epsilon: float
+    metric: str
+    better: str
+    best: Candidate
+    tied: tuple[Candidate, ...]
+    defaults: tuple[Candidate, ...]
+    unbiased: Candidate
+    reason: Reason
+    considered: int
+    values: tuple[ValueInterval, ...]
+    unheld: float
+    all_at_once: float
+    code: str
+
+
+@dataclass(frozen=True, repr=False)
+class Recommendation:
+    """One answer for each ε and metric.
+
+    Parameters
+    ----------
+    dataset, sample, d
+        The data: its name, number of people and of values.
+    population
+        Users that the answer is for.
+    confidence
+        Of each answer.
+    margin
+        Share of the error below which differences do not matter.
+    seed
+        Where the randomness started.
+    answers
+        In the order of the questions.
+    notes
+        What a person should know before acting, one sentence each.
+    """
+
+    dataset: str
+    sample: int
+    d: int
+    population: int
+    confidence: float
+    margin: float
+    seed: int
+    answers: tuple[Answer, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def best(self) -> Candidate:
+        """What to deploy, where only one question was asked; else for the first one."""
+        return self.answers[0].best
+
+    def render(self, format: str = "text") -> str:
+        """As text, Markdown or JSON."""
+        from ldp3.recommendation import wording
+
+        return wording.render(self, format)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self)
+
+    def __repr__(self) -> str:
+        return self.render()
+
+    def _repr_markdown_(self) -> str:
+        return self.render("markdown")

@@ -1,0 +1,122 @@
+r"""Populations that a sample may come from.
+
+A sample is rougher than its population: values that few people hold occur twice or not at all.
+Resampling the histogram as it is doubles the roughness, and methods that live on the shape of the
+tail are then judged on data that nobody has. So the roughness is taken out first, by a prior for
+the frequencies that the histogram itself chooses (empirical Bayes), and the bootstrap draws from
+what is left:
+
+1. The frequency of a value is drawn from a mixture of gamma distributions, with means and shapes
+   on a grid and weights of maximum likelihood. Its count in a sample of $s$ people is Poisson, so
+   counts are negative binomial, and given the count $h_v$ the frequency is
+   $\mathrm{Gamma}(h_v + k_j)$ with rate $s + k_j/m_j$ in component $j$.
+2. A population drawn given the histogram, a sample of $s$ people drawn from it, and the prior
+   fitted again to *that* sample: this varies the prior as far as it is uncertain.
+3. A population drawn given the *real* histogram under the prior of step 2. This is the answer.
+
+References
+----------
+Laird, Louis. *Empirical Bayes confidence intervals based on bootstrap samples.* Journal of the
+American Statistical Association, 1987 (type III).
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from ldp3.randomness import stream
+from ldp3.types import Dataset, FloatArray, IntArray, apportion
+
+MEANS = 40  # components, from a 50th of a person to twice the most frequent value, …
+SHAPES = 1.0, 4.0, 16.0, 64.0, 1024.0  # … times these: from rough to nearly all the same
+STEPS = 300  # of EM: short of the maximum, where weights sit on a few points, and the prior smooth
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """A mixture of gamma distributions for the frequencies of values.
+
+    Parameters
+    ----------
+    people
+        Size of the samples it is fitted to.
+    means, shapes, weights
+        One for each component; the variance is the squared mean over the shape.
+    """
+
+    people: int
+    means: FloatArray
+    shapes: FloatArray
+    weights: FloatArray
+
+    def likelihood(self, counts: IntArray) -> FloatArray:
+        """Of each count in each component, up to a factor for each count."""
+        from scipy.special import gammaln
+
+        x, k, mu = counts[:, None], self.shapes, self.people * self.means
+        log = gammaln(x + k) - gammaln(k) + k * np.log(k / (k + mu)) + x * np.log(mu / (k + mu))
+        return np.asarray(np.exp(log - log.max(axis=1, keepdims=True)))
+
+    def fitted(self, histogram: IntArray) -> "Prior":
+        """The same components, with weights for this histogram (EM)."""
+        counts, times = np.unique(histogram, return_counts=True)
+        likelihood, weights = self.likelihood(counts), self.weights
+        for _ in range(STEPS):
+            # einsum, not @: a sum must not depend on how many threads a library has
+            share = times / np.einsum("ij,j->i", likelihood, weights)
+            weights = weights * np.einsum("i,ij->j", share, likelihood) / len(histogram)
+        return replace(self, weights=weights)
+
+    def draw(self, histogram: IntArray, rng: np.random.Generator) -> FloatArray:
+        """Frequencies of a population, given the histogram of a sample from it."""
+        counts, place = np.unique(histogram, return_inverse=True)
+        shares = self.likelihood(counts) * self.weights
+        ends = np.cumsum(shares / shares.sum(axis=1, keepdims=True), axis=1)
+        ends[:, -1] = 1.0
+        rows = ends + np.arange(len(counts))[:, None]  # one after the other: a single sorted list
+        found = np.searchsorted(rows.ravel(), place + rng.random(len(place)), side="right")
+        j = found - place * len(self.means)
+        rate = self.people + self.shapes[j] / self.means[j]
+        weights = rng.gamma(histogram + self.shapes[j]) / rate
+        return np.asarray(weights / weights.sum())
+
+
+def flat_prior(histogram: IntArray) -> Prior:
+    """Every component alike: where fitting starts."""
+    people = int(histogram.sum())
+    grid = np.geomspace(0.02 / people, 2 * histogram.max() / people, MEANS)
+    means, shapes = (a.ravel() for a in np.meshgrid(grid, np.array(SHAPES)))
+    return Prior(people, means, shapes, np.full(len(means), 1 / len(means)))
+
+
+@dataclass(frozen=True, eq=False)
+class Populations:
+    """What the data may be of which `sample` is a sample, for `n` users.
+
+    Parameters
+    ----------
+    sample
+        Its histogram is of people drawn independently from the population.
+    n
+        Users to answer for.
+    seed
+        Where the randomness starts.
+    """
+
+    sample: Dataset
+    n: int
+    seed: int
+
+    @cached_property
+    def prior(self) -> Prior:
+        """Fitted to the sample."""
+        return flat_prior(self.sample.histogram).fitted(self.sample.histogram)
+
+    def draw(self, index: int) -> Dataset:
+        """Population number `index`, from a stream of its own."""
+        rng, h = stream(self.seed, "population", index), self.sample.histogram
+        again = rng.multinomial(self.sample.n, self.prior.draw(h, rng))
+        frequencies = flat_prior(h).fitted(again).draw(h, rng)
+        sample = self.sample
+        return Dataset(sample.name, apportion(frequencies, self.n), sample.labels, sample.positions)

@@ -1,0 +1,1 @@
+"""Results people can look at: one HTML page, figures and tables for papers, words, citations."""

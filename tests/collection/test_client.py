@@ -1,0 +1,152 @@
+"""The client: secure, light, fixed size, and with a memory if asked."""
+
+import inspect
+import json
+import os
+import stat
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ldp3
+from ldp3.collection.aggregator import Aggregator
+from ldp3.collection.client import Client
+from ldp3.collection.plan import Plan
+from ldp3.errors import InvalidData, InvalidValue
+from ldp3.randomness import SecureGenerator
+from ldp3.verification.base import ALPHA, binomial_p
+
+SPECS = ["grr", "rappor", "oue", "blh", "olh", "ss"]
+COLOURS = ("red", "green", "blue", "other")
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_reports_are_counted_and_estimate_the_truth(spec: str) -> None:
+    plan = Plan("colours", spec, 2.0, 4, COLOURS)
+    client, server, n = Client(plan), Aggregator(plan), 3_000
+    server.add([client.report("green") for _ in range(n)])
+    assert (server.n, server.refused) == (n, {})
+    expected = np.where(np.arange(4) == 1, plan.oracle.p, plan.oracle.q)
+    assert (binomial_p(server.total, n, expected) >= ALPHA / 4 / len(SPECS)).all()
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_every_report_has_the_same_size_whatever_the_value(spec: str) -> None:
+    plan = Plan("numbers", spec, 1.0, 300)
+    client = Client(plan)
+    assert {len(client.report(v)) for v in (0, 1, 255, 256, 299)} == {plan.report_bytes}
+
+
+def test_a_client_draws_from_a_secure_generator_and_takes_no_other() -> None:
+    client = Client(Plan("numbers", "olh", 1.0, 300))
+    assert isinstance(client._rng, SecureGenerator)
+    assert list(inspect.signature(Client).parameters) == ["plan", "memo"]
+    assert list(inspect.signature(Client.report).parameters) == ["self", "value"]
+    assert len({client.report(0) for _ in range(100)}) == 100  # 64-bit seeds
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_forked_client_draws_other_words() -> None:
+    client = Client(Plan("numbers", "olh", 1.0, 300))
+    client.report(0)
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(write, client.report(0))
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert os.read(read, 100) != client.report(0)
+    os.close(read)
+    os.close(write)
+
+
+def test_a_value_outside_is_refused_or_sent_as_other() -> None:
+    with pytest.raises(InvalidValue, match=r"'gren' is not in the domain.*Did you mean 'green'"):
+        Client(Plan("colours", "grr", 1.0, 4, COLOURS)).report("gren")
+    open_plan = Plan("colours", "grr", 30.0, 4, COLOURS, "other")
+    server = Aggregator(open_plan)
+    server.add([Client(open_plan).report("mauve")])
+    assert server.total.tolist() == [0, 0, 0, 1]
+
+
+def test_a_client_imports_no_more_than_numpy_and_the_generator(tmp_path: Path) -> None:
+    Plan("colours", "ss", 1.0, 4, COLOURS).save(tmp_path / "plan.json")
+    code = (
+        "import sys, ldp3; ldp3.Client(sys.argv[1]).report('red');"
+        "heavy = {'polars', 'scipy', 'numba', 'llvmlite', 'rich', 'cyclopts', 'matplotlib'};"
+        "sys.exit(str(heavy & set(sys.modules)) if heavy & set(sys.modules) else 0)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "plan.json")], check=True)
+
+
+def test_the_package_gives_client_and_aggregator() -> None:
+    assert ldp3.Client is Client
+    assert ldp3.Aggregator is Aggregator
+    with pytest.raises(AttributeError):
+        ldp3.Cliente  # noqa: B018
+
+
+def test_with_a_memo_the_same_value_gives_the_same_report(tmp_path: Path) -> None:
+    plan = Plan("numbers", "olh", 1.5, 300)
+    first = Client(plan, memo=tmp_path / "memo").report(7)
+    later = Client(plan, memo=tmp_path / "memo")
+    assert later.report(7) == first == later.report(7)
+    assert later.report(8) != first
+    assert later.spent == 3.0
+    assert stat.S_IMODE((tmp_path / "memo").stat().st_mode) == 0o600
+
+
+def test_another_collection_starts_afresh_in_the_same_memo(tmp_path: Path) -> None:
+    first = Client(Plan("may", "olh", 1.0, 300), memo=tmp_path / "memo")
+    second = Client(Plan("june", "olh", 1.0, 300), memo=tmp_path / "memo")
+    assert first.report(7)[8:] != second.report(7)[8:]
+    assert (first.spent, second.spent) == (1.0, 1.0)
+    assert Client(first.plan).spent is None
+
+
+def test_clients_that_race_for_a_memo_send_one_report(tmp_path: Path) -> None:
+    plan = Plan("numbers", "olh", 1.0, 300)
+    clients = [Client(plan, memo=tmp_path / "memo") for _ in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        assert len(set(pool.map(lambda client: client.report(7), clients))) == 1
+
+
+def test_the_first_report_of_a_value_counts_whoever_added_another(tmp_path: Path) -> None:
+    plan = Plan("numbers", "olh", 1.0, 300)
+    first = Client(plan, memo=tmp_path / "memo").report(7)
+    Client(plan, memo=tmp_path / "other").report(7)
+    with (tmp_path / "memo").open("ab") as memo:
+        memo.write((tmp_path / "other").read_bytes())
+    assert Client(plan, memo=tmp_path / "memo").report(7) == first
+
+
+def test_a_line_that_was_never_finished_was_never_sent(tmp_path: Path) -> None:
+    plan = Plan("numbers", "olh", 1.0, 300)
+    first = Client(plan, memo=tmp_path / "memo").report(7)
+    whole = (tmp_path / "memo").read_bytes()
+    (tmp_path / "memo").write_bytes(whole.rstrip()[:-10])
+    again = Client(plan, memo=tmp_path / "memo").report(7)
+    assert again != first
+    assert Client(plan, memo=tmp_path / "memo").report(7) == again
+
+
+@pytest.mark.parametrize(
+    "change", [{"report": "AAAA"}, {"report": "?"}, {"value": 300}, {"value": "7"}, {"report": 1}]
+)
+def test_a_damaged_memo_is_refused_not_replaced(tmp_path: Path, change: dict[str, object]) -> None:
+    plan = Plan("numbers", "olh", 1.0, 300)
+    Client(plan, memo=tmp_path / "memo").report(7)
+    entry = json.loads((tmp_path / "memo").read_text())
+    (tmp_path / "memo").write_text(json.dumps({**entry, **change}) + "\n")
+    with pytest.raises(InvalidData, match="line 1 of the memo is damaged"):
+        Client(plan, memo=tmp_path / "memo").report(7)
+
+
+def test_a_memo_that_cannot_be_written_sends_nothing(tmp_path: Path) -> None:
+    client = Client(Plan("numbers", "olh", 1.0, 300), memo=tmp_path / "no" / "memo")
+    with pytest.raises(InvalidData, match="nothing was sent"):
+        client.report(7)

@@ -1,0 +1,48 @@
+"""What the documents say is so."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ldp3.collection.plan import Plan
+
+DOCS = Path(__file__).parents[2] / "docs"
+VECTORS: list[dict[str, Any]] = json.loads((DOCS / "wire-format-vectors.json").read_text())[
+    "vectors"
+]
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=[v["description"]["name"] for v in VECTORS])
+def test_the_code_in_the_specification_gives_the_vectors(vector: dict[str, Any]) -> None:
+    text = (DOCS / "wire-format.md").read_text(encoding="utf-8")
+    code = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len(code) == 1
+    client: dict[str, Any] = {}
+    exec(code[0], client)
+    for case in vector["reports"]:
+        words = iter([int(word, 16) for word in case["words"]])
+        assert client["report"](vector["description"], case["value"], words).hex() == case["report"]
+        assert next(words, None) is None
+
+
+def test_the_identifier_is_hashed_as_the_specification_says() -> None:
+    from hashlib import sha256
+
+    description = Plan("Füße", "olh", 1.0, 2, ("ä", "ö")).describe()
+    hashed = {k: v for k, v in description.items() if k not in ("identifier", "ledger")}
+    text = json.dumps(hashed, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    assert sha256(text.encode("ascii")).hexdigest() == description["identifier"]
+
+
+def test_the_table_of_sizes_is_right() -> None:
+    text = (DOCS / "wire-format.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([a-z, ]+) \|.*\| (\d+) \+ (\d) = (\d+) bytes", text, re.M)
+    assert len(rows) == 4
+    for specs, payload, tag, size in rows:
+        for spec in specs.split(", "):
+            plan = Plan("x", spec, 1.0, 128)
+            assert (plan.wire.payload_bytes, plan.report_bytes) == (int(payload), int(size))
+            assert int(tag) == plan.report_bytes - plan.wire.payload_bytes

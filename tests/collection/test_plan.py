@@ -1,0 +1,199 @@
+"""The description file: readable, versioned, and refused when it was touched."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ldp3.collection.definition import thresholds
+from ldp3.collection.plan import Plan
+from ldp3.errors import InvalidData, InvalidParameter, InvalidValue, LDPError
+
+SPECS = ["grr", "rappor", "oue", "blh", "olh", "olh(g=7)", "ss", "ss(k=3)"]
+COLOURS = ("red", "green", "blue", "other")
+
+
+def written(tmp_path: Path, plan: Plan) -> dict[str, Any]:
+    plan.save(tmp_path / "plan.json")
+    content: dict[str, Any] = json.loads((tmp_path / "plan.json").read_text())
+    return content
+
+
+def load(tmp_path: Path, content: object) -> Plan:
+    path = tmp_path / "edited.json"
+    path.write_text(json.dumps(content))
+    return Plan.load(path)
+
+
+def with_own_identifier(content: dict[str, Any]) -> dict[str, Any]:
+    """What a careful forger does: a new identifier for the edited content."""
+    from hashlib import sha256
+
+    hashed = {k: v for k, v in content.items() if k not in ("identifier", "ledger")}
+    text = json.dumps(hashed, sort_keys=True, separators=(",", ":"))
+    return {**content, "identifier": sha256(text.encode()).hexdigest()}
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_what_is_saved_is_what_is_loaded(tmp_path: Path, spec: str) -> None:
+    plan = Plan("colours", spec, 0.7, 4, COLOURS, "other", "norm_sub")
+    plan.save(tmp_path / "plan.json")
+    again = Plan.load(tmp_path / "plan.json")
+    assert again == plan
+    assert again.identifier == plan.identifier
+    assert again.tag == plan.tag
+    assert again.oracle == plan.oracle
+
+
+def test_the_file_states_the_exact_thresholds_as_text(tmp_path: Path) -> None:
+    plan = Plan("colours", "olh", 1.0, 100)
+    content = written(tmp_path, plan)
+    assert content["thresholds"] == {k: str(v) for k, v in thresholds(plan.oracle).items()}
+    assert (content["g"], content["hash"], content["labels"]) == (4, 1, None)
+    assert "m × 1" in " ".join(content["ledger"])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"name": "shapes"}, {"protocol": "rappor"}, {"epsilon": 1.5}, {"d": 5, "labels": None},
+        {"labels": ("red", "green", "other", "blue")}, {"other": None}, {"method": "norm"},
+    ],
+)  # fmt: skip
+def test_another_collection_has_another_identifier(change: dict[str, Any]) -> None:
+    given: dict[str, Any] = {
+        "name": "colours", "protocol": "oue", "epsilon": 1.0, "d": 4, "labels": COLOURS,
+        "other": "other", "method": "norm_sub",
+    }  # fmt: skip
+    changed = {**given, **change}
+    if changed["labels"] is None:
+        changed["other"] = None
+    assert Plan(**given).tag != Plan(**changed).tag
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_weakened_threshold_is_refused_even_with_a_matching_identifier(
+    tmp_path: Path, spec: str
+) -> None:
+    content = written(tmp_path, Plan("colours", spec, 1.0, 100))
+    for name, words in content["thresholds"].items():
+        weaker = {**content["thresholds"], name: str(int(words) + 1)}
+        with pytest.raises(InvalidData, match="thresholds"):
+            load(tmp_path, with_own_identifier({**content, "thresholds": weaker}))
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda c: c.update(g=5), lambda c: c.update(g=4.0), lambda c: c.update(hash=2),
+        lambda c: c.update(hash=True), lambda c: c.update(low_bits=3),
+        lambda c: c.update(tag_bytes=4), lambda c: c.update(payload_bytes=10),
+        lambda c: c.update(epsilon=2.0), lambda c: c.update(epsilon=1), lambda c: c.update(d=1000),
+        lambda c: c.update(d=100.0), lambda c: c.update(surprise=1), lambda c: c.pop("g"),
+        lambda c: c["thresholds"].pop("lie"),
+    ],
+)  # fmt: skip
+def test_a_description_that_contradicts_itself_is_refused(
+    tmp_path: Path, edit: Callable[[dict[str, Any]], object]
+) -> None:
+    content = written(tmp_path, Plan("colours", "olh", 1.0, 100))
+    edit(content)
+    with pytest.raises(InvalidData):
+        load(tmp_path, with_own_identifier(content))
+
+
+def test_the_order_of_fields_does_not_matter(tmp_path: Path) -> None:
+    plan = Plan("colours", "oue", 1.0, 4, COLOURS, "other")
+    content = json.loads(json.dumps(written(tmp_path, plan), sort_keys=True))
+    assert list(content) != list(plan.describe())
+    assert load(tmp_path, content) == plan
+
+
+def test_a_consistent_edit_without_a_new_identifier_is_refused(tmp_path: Path) -> None:
+    content = written(tmp_path, Plan("colours", "oue", 1.0, 4, COLOURS))
+    with pytest.raises(InvalidData, match="was edited after it was made"):
+        load(tmp_path, {**content, "name": "shapes"})
+
+
+def test_only_this_version_is_read(tmp_path: Path) -> None:
+    content = written(tmp_path, Plan("colours", "oue", 1.0, 4))
+    for version in (0, 2, "1", 1.0, True, None):
+        with pytest.raises(InvalidData, match="this ldp3 reads version 1"):
+            load(tmp_path, with_own_identifier({**content, "version": version}))
+
+
+@pytest.mark.parametrize(
+    "field", ["name", "protocol", "epsilon", "d", "labels", "outside", "method"]
+)
+def test_a_field_that_is_missing_or_nonsense_is_one_line(tmp_path: Path, field: str) -> None:
+    content = written(tmp_path, Plan("colours", "ss", 1.0, 4, COLOURS))
+    wrong: list[object] = [-1, [], {}, {"a": 1}, [1, 2, 3, 4], 1e999, 10**40, True, [[]] * 4]
+    wrong += [None] if field != "labels" else []
+    wrong += ["?"] if field not in ("name", "method") else []
+    for value in wrong:
+        with pytest.raises(LDPError) as caught:
+            load(tmp_path, with_own_identifier({**content, field: value}))
+        assert "\n" not in str(caught.value)
+    content.pop(field)
+    with pytest.raises(InvalidData, match=f"'{field}' is missing"):
+        load(tmp_path, content)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "[" * 100_000, '"\\ud800"', "{}"])
+def test_what_is_no_description_is_one_line(tmp_path: Path, text: str) -> None:
+    (tmp_path / "no.json").write_text(text)
+    with pytest.raises(InvalidData, match=r"no\.json: is no"):
+        Plan.load(tmp_path / "no.json")
+
+
+def test_a_file_that_is_not_there_or_not_text_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(InvalidData, match="there is no such file"):
+        Plan.load(tmp_path / "none.json")
+    (tmp_path / "binary.json").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InvalidData, match="is not JSON"):
+        Plan.load(tmp_path / "binary.json")
+    with pytest.raises(InvalidData, match="cannot be read"):
+        Plan.load(tmp_path)
+
+
+def test_values_become_codes_by_label_or_by_number() -> None:
+    named = Plan("colours", "grr", 1.0, 4, COLOURS)
+    assert [named.code(v) for v in ("red", " blue ")] == [0, 2]
+    numbered = Plan("numbers", "grr", 1.0, 4)
+    assert [numbered.code(v) for v in (0, 3)] == [0, 3]
+    assert Plan("years", "grr", 1.0, 2, ("1999", "2000")).code(2000) == 1
+
+
+@pytest.mark.parametrize("value", ["mauve", "", "Red", 1, True, None, 1.0, b"red"])
+def test_a_value_outside_the_domain_is_refused_or_other(value: object) -> None:
+    with pytest.raises(InvalidValue, match="not in the domain"):
+        Plan("colours", "grr", 1.0, 4, COLOURS).code(value)
+    assert Plan("colours", "grr", 1.0, 4, COLOURS, "other").code(value) == 3
+
+
+@pytest.mark.parametrize("value", [-1, 4, "0", True, 1.0, None])
+def test_a_number_outside_the_domain_is_refused(value: object) -> None:
+    with pytest.raises(InvalidValue, match="the integers from 0 to 3"):
+        Plan("numbers", "grr", 1.0, 4).code(value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"labels": ("a", "b")}, "labels are needed"), ({"labels": ("a", "a", "b")}, "differ"),
+        ({"labels": ("a", " b", "c")}, "blanks"), ({"labels": ("a", "", "c")}, "blanks"),
+        ({"labels": ("a", "\ud800", "c")}, "texts"), ({"name": "\udfff"}, "name"),
+        ({"labels": None}, "other needs labels"), ({"other": "d"}, "one of the labels"),
+        ({"name": " "}, "name"), ({"epsilon": 0.0}, "epsilon"), ({"d": 2**31 + 1}, "at most 2³¹"),
+        ({"protocol": "olh(g=1)"}, "g must be"),
+    ],
+)  # fmt: skip
+def test_a_plan_that_cannot_be_is_refused(changes: dict[str, Any], reason: str) -> None:
+    given = {
+        "name": "x", "protocol": "grr", "epsilon": 1.0, "d": 3, "labels": ("a", "b", "c"),
+        "other": "a",
+    }  # fmt: skip
+    with pytest.raises(InvalidParameter, match=reason):
+        Plan(**{**given, **changes})

@@ -1,0 +1,145 @@
+"""Bytes and back, and everything that can happen to them on the way."""
+
+import numpy as np
+import pytest
+
+import ldp3
+from ldp3.collection.aggregator import Aggregator
+from ldp3.collection.plan import Plan
+from ldp3.collection.wire import IMPOSSIBLE, LENGTH, OTHER_COLLECTION, OTHER_VERSION, TAG_BYTES
+from ldp3.types import Reports
+
+PLANS = [
+    Plan("wire", spec, 1.0, d)
+    for spec in ("grr", "rappor", "oue", "blh", "olh", "ss")
+    for d in (2, 5, 64, 65, 300, 70_000)
+    if d < 1000 or spec in ("grr", "olh")
+] + [Plan("wire", "olh(g=70000)", 1.0, 9), Plan("wire", "olh(g=300)", 1.0, 9)]
+NAMES = [f"{plan.protocol}-{plan.d}" for plan in PLANS]
+SMALL = [Plan("wire", spec, 1.0, 5) for spec in ("grr", "oue", "olh", "ss")]
+
+
+def sample(plan: Plan, n: int) -> tuple[Reports, np.ndarray]:
+    rng = ldp3.stream(0, plan.protocol, plan.d)
+    reports = plan.oracle.perturb(rng.integers(0, plan.d, size=n), rng)
+    return reports, plan.wire.encode(reports)
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=NAMES)
+def test_decoding_undoes_encoding(plan: Plan) -> None:
+    reports, rows = sample(plan, 100)
+    again = plan.wire.decode(rows[:, TAG_BYTES:])
+    assert (again == reports).all()
+    assert plan.oracle.valid(again).all()
+    assert (plan.oracle.aggregate(again) == plan.oracle.aggregate(reports)).all()
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=NAMES)
+def test_a_report_takes_its_bits_rounded_up_and_eight_bytes_more(plan: Plan) -> None:
+    _, rows = sample(plan, 3)
+    assert rows.shape[1] == plan.report_bytes == 8 + -(-plan.oracle.report_bits // 8)
+
+
+@pytest.mark.parametrize("plan", SMALL, ids=lambda plan: plan.protocol)
+def test_every_flipped_byte_is_refused_or_one_other_report(plan: Plan) -> None:
+    _, rows = sample(plan, 3)
+    whole = Aggregator(plan)
+    whole.add(rows[[0, 2]].tobytes())
+    for at in range(plan.report_bytes):
+        for flip in range(1, 256):
+            damaged = rows.copy()
+            damaged[1, at] ^= flip
+            server = Aggregator(plan)
+            server.add(damaged.tobytes())
+            if at < TAG_BYTES:
+                reason = OTHER_VERSION if at == 0 else OTHER_COLLECTION
+                assert (server.n, server.refused) == (2, {reason: 1})
+                assert (server.total == whole.total).all()
+                continue
+            valid = plan.oracle.valid(plan.wire.decode(damaged[1:2, TAG_BYTES:]))[0]
+            assert (server.n, server.refused) == ((3, {}) if valid else (2, {IMPOSSIBLE: 1}))
+            assert (server.total - whole.total >= 0).all()
+            assert (server.total - whole.total <= (1 if valid else 0)).all()
+
+
+@pytest.mark.parametrize("plan", SMALL, ids=lambda plan: plan.protocol)
+def test_a_report_cut_anywhere_takes_no_other_with_it(plan: Plan) -> None:
+    _, rows = sample(plan, 5)
+    size = plan.report_bytes
+    whole = Aggregator(plan)
+    whole.add(rows[[0, 1, 3, 4]].tobytes())
+    for kept in range(1, size):
+        damaged = rows[:2].tobytes() + rows[2].tobytes()[:kept] + rows[3:].tobytes()
+        server = Aggregator(plan)
+        server.add(damaged)
+        if kept < TAG_BYTES:  # what follows the cut is found again
+            assert (server.total == whole.total).all()
+            assert (server.n, server.refused) == (4, {LENGTH: 1})
+        else:  # the cut report swallows the start of the next, and no more
+            assert server.n >= 3
+            assert server.n + sum(server.refused.values()) in (4, 5)
+        server = Aggregator(plan)
+        server.add(rows.tobytes()[: 4 * size + kept])
+        assert (server.n, server.refused) == (4, {LENGTH: 1})
+        server = Aggregator(plan)
+        server.add([row.tobytes() for row in rows[:4]] + [rows[4].tobytes()[:kept]])
+        assert (server.n, server.refused) == (4, {LENGTH: 1})
+
+
+@pytest.mark.parametrize("plan", SMALL, ids=lambda plan: plan.protocol)
+def test_noise_between_reports_is_skipped(plan: Plan) -> None:
+    _, rows = sample(plan, 50)
+    rng = ldp3.stream(0, "noise")
+    noise = [rng.bytes(int(length)) for length in rng.integers(0, 60, size=51)]
+    data = noise[0] + b"".join(r.tobytes() + x for r, x in zip(rows, noise[1:], strict=True))
+    server, whole = Aggregator(plan), Aggregator(plan)
+    server.add(data)
+    whole.add(rows.tobytes())
+    assert server.n == 50
+    assert (server.total == whole.total).all()
+    assert sum(server.refused.values()) > 0
+
+
+def test_reports_of_another_collection_version_or_epsilon_are_refused() -> None:
+    plan = Plan("pages", "grr", 1.0, 5)
+    _, rows = sample(plan, 10)
+    for other in (Plan("pages", "grr", 1.1, 5), Plan("other", "grr", 1.0, 5)):
+        server = Aggregator(other)
+        server.add(rows.tobytes())
+        assert (server.n, server.refused) == (0, {OTHER_COLLECTION: 10})
+    rows[:, 0] = 2
+    server = Aggregator(plan)
+    server.add(rows.tobytes())
+    server.add(list(map(bytes, rows)))
+    assert (server.n, server.refused) == (0, {OTHER_VERSION: 20})
+
+
+def test_impossible_reports_are_refused() -> None:
+    def count(plan: Plan, payload: int) -> dict[str, int]:
+        server = Aggregator(plan)
+        server.add([plan.tag + payload.to_bytes(plan.wire.payload_bytes, "little")])
+        return server.refused
+
+    refused = {IMPOSSIBLE: 1}
+    assert count(Plan("x", "grr", 1.0, 5), 4) == {}
+    assert count(Plan("x", "grr", 1.0, 5), 5) == refused
+    assert count(Plan("x", "grr", 1.0, 70_000), 70_000) == refused
+    assert count(Plan("x", "oue", 1.0, 12), 2**12 - 1) == {}
+    assert count(Plan("x", "oue", 1.0, 12), 2**12) == refused
+    assert count(Plan("x", "olh", 1.0, 12), 3 << 64) == {}
+    assert count(Plan("x", "olh", 1.0, 12), 4 << 64) == refused
+    assert count(Plan("x", "ss(k=3)", 1.0, 12), 0b111) == {}
+    assert count(Plan("x", "ss(k=3)", 1.0, 12), 0b1111) == refused
+    assert count(Plan("x", "ss(k=3)", 1.0, 12), 0b11) == refused
+
+
+@pytest.mark.parametrize("plan", SMALL, ids=lambda plan: plan.protocol)
+def test_any_bytes_at_all_leave_the_server_standing(plan: Plan) -> None:
+    rng = ldp3.stream(0, "any", plan.protocol)
+    for length in (0, 1, 7, 8, 9, 1000):
+        for _ in range(50):
+            server = Aggregator(plan)
+            server.add(rng.bytes(length))
+            size = plan.report_bytes
+            assert server.n == 0
+            assert -(-length // size) - 1 <= sum(server.refused.values()) <= -(-length // size)

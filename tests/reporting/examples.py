@@ -1,0 +1,28 @@
+"""Results to report on: small, of two metrics, and with names that must stay text."""
+
+import numpy as np
+
+import ldp3
+from ldp3.results import Results
+from ldp3.types import Dataset, apportion
+
+EVIL = "<script>document.title = 'owned'</script>"
+LABELS = ["</script><script>document.title = 'owned'</script>", "<img src=x onerror=alert(1)>",
+          "{{data}}", "a & b", "$x_1$", '"quoted"', "\u2028", "ordinary"]  # fmt: skip
+DATA = Dataset(EVIL, apportion(1 / np.arange(1, 9), 20_000), LABELS)
+
+
+def several() -> Results:
+    """Two metrics (of one of them more is better), three ε, three protocols, three methods."""
+    return ldp3.benchmark(
+        DATA, [0.5, 1.0, 2.0], ["grr", "oue", "olh"], ["base_pos", "norm_sub"],
+        ["l1", "ndcg(k=3)"], repeats=4,
+    )  # fmt: skip
+
+
+def large() -> Results:
+    """A domain that no chart can show whole."""
+    data = Dataset(
+        "large", apportion(1 / np.arange(1, 1001), 10_000), [f"v{i}" for i in range(1000)]
+    )
+    return ldp3.benchmark(data, 1.0, ["oue"], ["norm_sub"], "l1", repeats=2)

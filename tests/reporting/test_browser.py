@@ -1,0 +1,292 @@
+"""The page in a real browser, headless and with the network cut."""
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from selenium.webdriver import Chrome, ChromeOptions
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.ui import Select, WebDriverWait
+
+import ldp3
+from ldp3.results import Results
+from tests.reporting.examples import EVIL, LABELS, large, several
+
+pytestmark = [
+    pytest.mark.skipif(
+        not (shutil.which("chromium") and shutil.which("chromedriver")),
+        reason="no chromium and chromedriver here (Debian: chromium, chromium-driver)",
+    ),
+    pytest.mark.xdist_group("browser"),  # one browser for all
+]
+FLAGS = (
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--disable-dev-shm-usage",
+)  # fmt: skip
+MARKS = {  # (place, kind of mark) → how many, for 3 protocols, 3 methods, 3 ε, 8 values
+    ("heat", "rect"): 9,
+    ("heat", "text"): 18,  # a number and a mark each
+    ("error", "line"): 3,
+    ("error", "area"): 3,
+    ("error", "symbol"): 9,
+    ("wins", "rect"): 3,
+    ("wins", "text"): 3,
+    ("sizes", "rule"): 3,
+    ("sizes", "symbol"): 6,
+    ("frequencies", "rect"): 8,
+    ("frequencies", "symbol"): 16,
+}
+
+
+@dataclass(frozen=True)
+class Browser:
+    """A page that is open."""
+
+    driver: Chrome
+
+    def open(self, page: Path, *, width: int = 1280, dark: bool = False) -> None:
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.cdp("Emulation.setEmulatedMedia", media="", features=[scheme])
+        self.cdp("Emulation.setDeviceMetricsOverride", width=width, height=900,
+                 deviceScaleFactor=1, mobile=width < 600)  # fmt: skip
+        self.log()  # of the page before
+        self.driver.get(page.as_uri())
+        self.until(lambda: self.js("return document.body.dataset.ready"))
+
+    def cdp(self, command: str, **arguments: Any) -> Any:
+        return self.driver.execute_cdp_cmd(command, arguments)
+
+    def js(self, code: str, *arguments: object) -> Any:
+        return self.driver.execute_script(code, *arguments)
+
+    def until(self, holds: Callable[[], object]) -> None:
+        WebDriverWait(self.driver, 30, 0.05).until(lambda _: holds())
+
+    def all(self, selector: str) -> list[WebElement]:
+        return self.driver.find_elements(By.CSS_SELECTOR, selector)
+
+    def text(self, selector: str) -> str:
+        return self.all(selector)[0].text
+
+    def texts(self, selector: str) -> list[str]:
+        code = "return [...document.querySelectorAll(arguments[0])].map(e => e.textContent)"
+        return list(self.js(code, selector))
+
+    def marks(self, place: str, kind: str) -> int:
+        return len(self.all(f"#{place} svg g.mark-{kind}.role-mark > *"))
+
+    def choose(self, name: str, words: str) -> None:
+        Select(self.all(f"#{name}")[0]).select_by_visible_text(words)
+
+    def column(self, name: str) -> list[str]:
+        """What the table shows in a column."""
+        heads = [head.get_attribute("data-key") for head in self.all("#head th")]
+        place = heads.index(name) + 1
+        return self.texts(f"#rows td:nth-child({place})")
+
+    def log(self) -> list[str]:
+        """What the console said since last time."""
+        return [str(entry["message"]) for entry in self.driver.get_log("browser")]  # type: ignore[no-untyped-call]
+
+    def requests(self) -> list[str]:
+        """What was asked for since last time, from anywhere."""
+        entries = self.driver.get_log("performance")  # type: ignore[no-untyped-call]
+        messages = [json.loads(entry["message"])["message"] for entry in entries]
+        return [
+            m["params"]["request"]["url"]
+            for m in messages
+            if m["method"] == "Network.requestWillBeSent"
+        ]
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    options = ChromeOptions()
+    options.binary_location = str(shutil.which("chromium"))
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = Chrome(options, Service(shutil.which("chromedriver")))
+    try:
+        started = Browser(driver)
+        started.cdp("Network.enable")
+        started.cdp("Network.emulateNetworkConditions", offline=True, latency=0,
+                    downloadThroughput=0, uploadThroughput=0)  # fmt: skip
+        yield started
+    finally:
+        driver.quit()
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    return several()
+
+
+@pytest.fixture(scope="module")
+def page(results: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("page") / "page.html"
+    ldp3.report(results, path)
+    return path
+
+
+@pytest.mark.parametrize("width", [1280, 375])
+def test_every_chart_is_drawn_with_its_marks(browser: Browser, page: Path, width: int) -> None:
+    browser.open(page, width=width)
+    assert {key: browser.marks(*key) for key in MARKS} == MARKS
+    assert browser.log() == []
+
+
+def test_nothing_but_the_page_is_asked_for(browser: Browser, page: Path) -> None:
+    browser.requests()
+    browser.open(page)
+    assert set(browser.requests()) == {page.as_uri()}
+
+
+def test_names_and_labels_show_as_text(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    assert browser.text("h1") == EVIL
+    assert browser.js("return document.title") == f"LDP³ · {EVIL}"
+    assert browser.js("return document.scripts.length") == 3
+    assert browser.all("img") == []
+    shown = browser.texts("#frequencies .role-axis-label text")
+    assert any(label.startswith("</script><scr") for label in shown)
+    assert {"a & b", "$x_1$", '"quoted"', "{{data}}"} <= set(shown)
+    bar = browser.all("#frequencies g.mark-rect.role-mark path")[1]
+    ActionChains(browser.driver).move_to_element(bar).perform()
+    browser.until(lambda: browser.all("#vg-tooltip-element.visible"))
+    assert LABELS[1] in browser.text("#vg-tooltip-element")
+    assert browser.all("img") == []
+    assert browser.log() == []
+
+
+def test_hostile_names_in_a_foreign_table_show_as_text(
+    browser: Browser, results: Results, tmp_path: Path
+) -> None:
+    evil = "<img src=x onerror=\"document.title='owned'\">"
+    table = results.table.with_columns(pl.col("protocol").replace("grr", evil))
+    ldp3.report(Results(table), tmp_path / "evil.html")
+    browser.open(tmp_path / "evil.html")
+    assert evil in browser.column("protocol")
+    assert browser.js("return document.title") == f"LDP³ · {EVIL}"
+    assert browser.all("img") == []
+    assert browser.log() == []
+
+
+def test_the_table_sorts_both_ways(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    browser.js("document.getElementById('more').click()")  # all 54 rows
+    assert len(browser.column("mean")) == 54
+    head = browser.all('#head th[data-key="mean"] button')[0]
+    head.click()
+    up = [float(text) for text in browser.column("mean")]
+    assert up == sorted(up)
+    assert len(set(up)) > 10
+    head.click()
+    assert [float(text) for text in browser.column("mean")] == sorted(up, reverse=True)
+    assert browser.all('#head th[aria-sort="descending"]')[0].get_attribute("data-key") == "mean"
+    browser.all('#head th[data-key="protocol"] button')[0].click()
+    assert browser.column("protocol") == sorted(browser.column("protocol"))
+
+
+def test_metric_and_epsilon_switch_charts_words_and_table(
+    browser: Browser, page: Path, results: Results
+) -> None:
+    browser.open(page)
+    assert "At ε = 0.5" in browser.text("#answer")
+    browser.all("#only")[0].click()
+    before = browser.js("return document.querySelector('#heat svg').outerHTML")
+    browser.choose("metric", "ndcg(k=3)")
+    browser.choose("epsilon", "2")
+    browser.until(lambda: browser.js("return document.body.dataset.ready") == "ndcg(k=3) 2")
+    assert "At ε = 2" in browser.text("#answer")
+    assert "ndcg(k=3)" in browser.text("#answer")
+    assert "ndcg(k=3) (higher is better) at ε = 2" in browser.text("#heat-section .note")
+    assert browser.js("return document.querySelector('#heat svg').outerHTML") != before
+    assert {key: browser.marks(*key) for key in MARKS} == MARKS
+    best = results.best().filter(metric="ndcg(k=3)", epsilon=2.0)
+    assert browser.texts("#heat text").count("★") == 1
+    assert browser.column("method") == best["method"].to_list()
+    assert browser.log() == []
+
+
+def test_one_can_compare_protocols_and_pick_a_combination(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    legend = "#error .role-legend-label text"
+    browser.choose("series", "the protocols with norm_sub")
+    browser.until(lambda: browser.texts(legend) == ["grr", "oue", "olh"])
+    browser.all("#ratio")[0].click()
+    browser.until(lambda: "l1 ÷ best" in browser.texts("#error .role-axis-title text"))
+    ticks = browser.texts("#error .role-axis-label text")
+    assert "1.0" in ticks or "1" in ticks
+    browser.choose("method", "none")  # before and after are the same: one set of points
+    browser.until(lambda: browser.marks("frequencies", "symbol") == 8)
+    browser.choose("protocol", "grr")
+    assert browser.log() == []
+
+
+def test_a_click_in_the_legend_picks_a_line(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    label = browser.all("#error .role-legend-label text")[0]
+    ActionChains(browser.driver).move_to_element(label).click().perform()
+    lines = "#error g.mark-line.role-mark path"
+    browser.until(
+        lambda: [line.get_attribute("opacity") for line in browser.all(lines)].count("0.12") == 2
+    )
+
+
+def test_charts_follow_dark_and_light_and_print_as_light(browser: Browser, page: Path) -> None:
+    code = "return getComputedStyle(document.querySelector('#wins .role-axis-label text')).fill"
+    browser.open(page, dark=True)
+    assert browser.js(code) == "rgb(227, 232, 238)"
+    dark = {"name": "prefers-color-scheme", "value": "dark"}
+    browser.cdp("Emulation.setEmulatedMedia", media="print", features=[dark])
+    assert browser.js(code) == "rgb(27, 31, 36)"
+    browser.open(page, dark=False)
+    assert browser.js(code) == "rgb(27, 31, 36)"
+
+
+@pytest.mark.parametrize("width", [1280, 375])
+def test_the_page_never_scrolls_sideways(browser: Browser, page: Path, width: int) -> None:
+    browser.open(page, width=width)
+    assert browser.js("return document.documentElement.scrollWidth") <= width
+
+
+def test_a_table_alone_makes_a_page_without_what_it_cannot_show(
+    browser: Browser, results: Results, tmp_path: Path
+) -> None:
+    one = results.table.filter(metric="l1", epsilon=1.0, method="none")
+    ldp3.report(Results(one), tmp_path / "one.html")
+    browser.open(tmp_path / "one.html")
+    assert [s.get_attribute("id") for s in browser.all(".chart")] == ["heat", "sizes"]
+    assert browser.marks("heat", "rect") == 3
+    assert not browser.all("#switches")[0].is_displayed()
+    assert "Left out: Error against ε" in browser.text("#origin")
+    assert browser.log() == []
+
+
+def test_a_metric_that_was_not_run_at_some_epsilon_is_said(
+    browser: Browser, results: Results, tmp_path: Path
+) -> None:
+    hole = results.table.filter((pl.col("metric") == "l1") | (pl.col("epsilon") == 1))
+    ldp3.report(replace(results, table=hole), tmp_path / "hole.html")
+    browser.open(tmp_path / "hole.html")
+    browser.choose("metric", "ndcg(k=3)")
+    browser.until(lambda: browser.text("#heat") == "Nothing was measured here.")
+    assert browser.log() == []
+
+
+def test_a_large_domain_shows_its_most_frequent_values(browser: Browser, tmp_path: Path) -> None:
+    ldp3.report(large(), tmp_path / "large.html")
+    browser.open(tmp_path / "large.html")
+    assert browser.marks("frequencies", "rect") == 40
+    assert "The 40 most frequent of 1,000 values" in browser.text("#frequencies-section")
+    assert browser.log() == []

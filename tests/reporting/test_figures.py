@@ -1,0 +1,96 @@
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import polars as pl
+import pytest
+
+import ldp3
+from ldp3.errors import LDPError
+from ldp3.reporting import palette
+from ldp3.reporting.figures import shades
+from ldp3.results import Results
+from tests.reporting.examples import several
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    """One metric, two ε: each figure once or twice."""
+    made = several()
+    table = made.table.filter(pl.col("epsilon") < 2, metric="l1")
+    return replace(made, table=table)
+
+
+@pytest.fixture(scope="module")
+def folder(results: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("figures") / "new"
+    ldp3.plot(results, out)
+    return out
+
+
+def test_every_figure_comes_as_pdf_svg_and_png(folder: Path) -> None:
+    figures = {f.stem for f in folder.glob("*.svg")}
+    assert figures == {
+        "heatmap-l1-0.5", "heatmap-l1-1", "size-l1-0.5", "size-l1-1", "frequencies-0.5",
+        "frequencies-1", "error-by-method-l1", "error-by-protocol-l1", "wins-l1",
+    }  # fmt: skip
+    starts = {".pdf": b"%PDF", ".png": b"\x89PNG"}
+    for suffix, start in starts.items():
+        files = list(folder.glob(f"*{suffix}"))
+        assert {f.stem for f in files} == figures
+        assert all(f.read_bytes().startswith(start) for f in files)
+    for file in folder.glob("*.svg"):
+        ElementTree.parse(file)
+
+
+def test_tables_and_references_stand_beside_them(folder: Path) -> None:
+    assert r"\toprule" in (folder / "table-l1-0.5.tex").read_text()
+    assert (folder / "table-l1-1.md").read_text().startswith("l1 (lower is better) at ε = 1")
+    assert "wang2017locally" in (folder / "references.bib").read_text()
+
+
+def test_the_same_results_give_the_same_files(
+    results: Results, folder: Path, tmp_path: Path
+) -> None:
+    one = replace(results, table=results.table.filter(epsilon=1.0))
+    for file in ldp3.plot(one, tmp_path):
+        if file.stem.startswith(("heatmap", "frequencies", "size", "table")):
+            assert file.read_bytes() == (folder / file.name).read_bytes(), file.name
+
+
+def test_what_cannot_be_shown_is_not_drawn(results: Results, tmp_path: Path) -> None:
+    one = Results(results.table.filter(epsilon=1.0, method="none"))
+    stems = {f.stem for f in ldp3.plot(one, tmp_path)}
+    assert stems == {"heatmap-l1-1", "size-l1-1", "table-l1-1", "references"}
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(results: Results, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(LDPError, match="Cannot write"):
+        ldp3.plot(results, tmp_path / "file")
+
+
+def test_one_outlier_takes_no_contrast_from_the_rest() -> None:
+    means = np.array([[1.0, 1.1, 1.2, 1.3, 1000.0, np.nan]])
+    shade = shades(means, "lower")
+    assert shade[0, 0] == 1
+    assert shade[0, 2] == pytest.approx(0.5)  # the median
+    assert 0 < shade[0, 4] < 0.05
+    assert np.isnan(shade[0, 5])
+    assert shades(-means, "higher")[0, 0] == 1
+
+
+def test_lines_repeat_no_style_before_they_must() -> None:
+    names = [str(i) for i in range(140)]
+    styles = zip(palette.colours(names), palette.cycled(range(7), 140),
+                 palette.cycled(palette.DASHES, 140), strict=True)  # fmt: skip
+    assert len(set(styles)) == 140
+
+
+def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
+    code = "import ldp3.cli, sys; print({'matplotlib', 'vl_convert'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
