@@ -40,7 +40,7 @@ def command(
 def test_a_bug_in_a_file_ends_with_exit_code_1(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name = "lying_log_prob"
+    name = "lying_ratio"
     given = [name, "--plugin", PLANTED, "--format", "json"]
     code, out, _ = command(capsys, monkeypatch, *given)
     assert code == 1
