@@ -3,8 +3,7 @@ import pytest
 from scipy import stats
 
 from ldp3 import stream
-from ldp3.recommendation import race
-from ldp3.recommendation.race import POPULATIONS, Rules, Standing, look, looks, start
+from ldp3.recommendation.race import PATIENCE, POPULATIONS, Gap, Rules, Standing, look, looks, start
 from ldp3.types import FloatArray
 
 ALPHA = 1e-6
@@ -53,12 +52,7 @@ def test_looks_that_are_not_paid_for_are_caught() -> None:
 
 
 def test_a_forgotten_sample_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    def forgetful(values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        means = values.mean(axis=-1)
-        variance = means.var(axis=-1, ddof=1)
-        return means.mean(axis=-1), variance / POPULATIONS, 0 * variance
-
-    monkeypatch.setattr(race, "summary", forgetful)
+    monkeypatch.setattr(Gap, "variance", property(lambda gap: gap.v / gap.populations))
     assert told_apart(0.5, trials=200) > stats.binom.isf(ALPHA, 200, STATED)
 
 
@@ -72,7 +66,7 @@ def test_a_clear_winner_is_found_at_the_first_look() -> None:
 
 
 def test_repeats_are_spent_where_they_decide() -> None:
-    close = np.array([0, 1.0, 9, 9])[:, None, None]
+    close = np.array([0, 1.5, 9, 9])[:, None, None]
     values = stream(0, "close").normal(size=(4, POPULATIONS, LOOKS[-1])) + close
     standing = run(values)
     assert standing.reason == "separated"
@@ -118,13 +112,39 @@ def test_a_difference_below_the_margin_ends_the_race_in_a_tie() -> None:
 def test_more_repeats_are_not_spent_on_what_only_a_larger_sample_can_tell() -> None:
     standing = run(equal(stream(0, "small sample"), 2, 20.0))
     assert standing.reason == "sample"
-    assert standing.repeats.max() == 2
+    assert standing.repeats.tolist() == [PATIENCE, PATIENCE]
 
 
-def test_a_race_that_nothing_ends_ends_with_the_budget() -> None:
-    standing = run(equal(stream(0, "budget"), 2, 0.0))
+def test_a_race_that_nothing_else_ends_ends_with_the_budget() -> None:
+    noise = stream(0, "budget").normal(size=(POPULATIONS, LOOKS[-1]))
+    noise -= noise.mean(axis=0)  # every collection shows the same difference
+    values = np.array([0 * noise, 0.24 + noise])
+    standing = run(values)
     assert standing.reason == "budget"
+    assert standing.left.all()
     assert standing.repeats.tolist() == [LOOKS[-1]] * 2
+
+
+def test_what_can_neither_leave_nor_make_others_leave_is_given_up_and_stays_tied() -> None:
+    rng = stream(0, "given up")
+    noise = rng.normal(size=(3, POPULATIONS, LOOKS[-1]))
+    noise -= noise.mean(axis=1, keepdims=True)
+    values = noise + np.array([0, 0.01, 0.8])[:, None, None]  # the last one can be told, late
+    standing = run(values)
+    assert standing.left.tolist() == [True, True, False]
+    assert standing.given_up.tolist() == [False, True, False]
+    assert standing.repeats[1] < standing.repeats[2] == standing.repeats[0]
+
+
+def test_a_combination_that_may_still_show_another_to_be_worse_is_not_given_up() -> None:
+    rng = stream(0, "witness")
+    noise = rng.normal(size=(3, POPULATIONS, LOOKS[-1]))
+    noise -= noise.mean(axis=1, keepdims=True)
+    apart = 0.01 * noise[2] + 0.0055
+    values = np.array([noise[0], noise[1] + 0.01, noise[1] + 0.01 + apart])
+    standing = run(values)
+    assert standing.left.tolist() == [True, True, False]
+    assert standing.repeats[1] > PATIENCE
 
 
 def test_those_that_are_watched_are_measured_after_they_left() -> None:

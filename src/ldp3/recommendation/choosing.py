@@ -188,16 +188,16 @@ class Contest:
         """Which methods are left in some race, as `Bench.applies`: protocol, ε, method."""
         needed = np.zeros_like(self.at.applies)
         for e, u in running:
-            wanted = self.standings[e, u].left | self._watched(e, u)
+            wanted = self.standings[e, u].running | self._watched(e, u)
             for c, there in zip(self.combinations(e), wanted, strict=True):
                 needed[c.protocol, e, c.method] |= there
         return needed
 
     def _watched(self, epsilon: int, metric: int) -> BoolArray:
-        """Common defaults of the protocols that are left: people will ask how much worse."""
+        """Common defaults of the protocols that still run: people will ask how much worse."""
         ex, all_ = self.at.experiment, self.combinations(epsilon)
-        left = {all_[i].protocol for i in np.flatnonzero(self.standings[epsilon, metric].left)}
-        usual = [ex.methods[c.method].spec in USUAL and c.protocol in left for c in all_]
+        run = {all_[i].protocol for i in np.flatnonzero(self.standings[epsilon, metric].running)}
+        usual = [ex.methods[c.method].spec in USUAL and c.protocol in run for c in all_]
         return np.array(usual)
 
     def _scores(self, epsilon: int, metric: int) -> FloatArray:
@@ -300,9 +300,9 @@ def _keys(repeats: range, population: int) -> range:
 
 
 def _interval(values: FloatArray, limit: float) -> Interval:
-    mean, variance, _ = race.summary(values)
-    half = limit * float(np.sqrt(variance))
-    return Interval(float(mean), float(mean) - half, float(mean) + half)
+    found = race.summary(values)
+    mean, half = float(found.mean), limit * float(np.sqrt(found.variance))
+    return Interval(mean, mean - half, mean + half)
 
 
 def _notes(at: Bench, sample: Dataset, population: int | None) -> Iterator[str]:

@@ -22,6 +22,11 @@ $$\frac{\alpha}{K\,s\,(m-1)}$$
 of $K$ looks, $m$ combinations, and $s$ of them left in the race: $R$ doubles from look to look, and
 every look pays its share of $\alpha$. As in `ldp3.ranking`, all truly best combinations then stay
 with probability at least $1-\alpha$, up to the normal approximation of means.
+
+A combination that is neither worse than another nor may yet show another to be worse is *given up*:
+it stays among the tied, and no more repeats are spent on it. It may if $\bar D + 2\sqrt{V/B}$ would
+be enough at the last look, for the $S$ that is to be hoped for there. This costs power, never
+confidence.
 """
 
 from dataclasses import dataclass, replace
@@ -34,7 +39,8 @@ from ldp3.types import BoolArray, FloatArray, IntArray
 POPULATIONS = 32  # fewer: t quantiles grow; more: less repeats on each to take the noise out
 VALUES = 4096  # repeats times values of the domain, at most, within these bounds:
 FEWEST, MOST = 4, 32
-DECIDED = 0.9  # share of the sample in the uncertainty from which on more repeats are in vain
+PATIENCE = 4  # repeats before anything is given up: the answer tells errors too
+DECIDED = 0.9  # share of the sample in the uncertainty from which on a larger one is needed
 
 Reason = Literal["separated", "equal", "sample", "budget"]
 
@@ -71,7 +77,11 @@ class Standing:
     Parameters
     ----------
     left
-        Which combinations are left in it.
+        Which combinations have not been shown to be worse.
+    given_up
+        Which of those are not worth more repeats.
+    sample
+        Share of the sample in what is uncertain of each, compared with the leader.
     repeats
         On each population, as far as each combination was measured.
     leader
@@ -81,14 +91,22 @@ class Standing:
     """
 
     left: BoolArray
+    given_up: BoolArray
+    sample: FloatArray
     repeats: IntArray
     leader: int = 0
     reason: Reason | None = None
 
+    @property
+    def running(self) -> BoolArray:
+        """Which combinations are worth more repeats."""
+        return self.left & ~self.given_up
+
 
 def start(combinations: int) -> Standing:
     """Nobody has been measured."""
-    return Standing(np.ones(combinations, dtype=bool), np.zeros(combinations, dtype=np.int64))
+    none = np.zeros(combinations, dtype=bool)
+    return Standing(~none, none, np.zeros(combinations), np.zeros(combinations, dtype=np.int64))
 
 
 def look(
@@ -98,45 +116,56 @@ def look(
 
     Those that are `watched` are measured still, though they may have left.
     """
-    repeats = values.shape[2]
-    left = standing.left
-    means = np.where(left, values.mean(axis=(1, 2)), np.inf)
+    repeats, running = values.shape[2], standing.running
+    means = np.where(running, values.mean(axis=(1, 2)), np.inf)
     leader = _first(means)
-    gap, variance, sample = summary(difference(values, values[leader]))
-    scores = _worst(values, left)
-    measured = left if watched is None else left | watched
-    limit, before = 0.0, 0
+    errors, hopes = _compared(values, running, rules.looks[-1])
+    left, limit, before = standing.left, 0.0, 0
     while np.count_nonzero(left) != before:
         before = int(np.count_nonzero(left))
         level = rules.alpha / (len(rules.looks) * before * max(len(left) - 1, 1))
         limit = quantile(level, values.shape[1])
-        left = left & ~(scores > limit)
+        left = left & ~(errors > limit).any(axis=1)
+    gap = summary(difference(values, values[leader]))
+    measured = running if watched is None else running | watched
     after = replace(
         standing,
         left=left,
+        sample=np.where(running, gap.sample, standing.sample),
         repeats=np.where(measured, repeats, standing.repeats),
         leader=leader,
     )
     others = left & (np.arange(len(left)) != leader)
-    worst = (gap + limit * np.sqrt(variance))[others]
+    near = gap.mean + limit * np.sqrt(gap.variance) <= rules.margin * abs(means[leader])
     if not others.any():
         return replace(after, reason="separated")
-    if (worst <= rules.margin * abs(means[leader])).all():
+    if (near & running)[others].all():
         return replace(after, reason="equal")
-    if repeats > 1 and (sample[others] >= DECIDED).all():
-        return replace(after, reason="sample")
-    return replace(after, reason="budget") if repeats == rules.looks[-1] else after
+    open_ = (hopes > limit) & left[:, None] & left
+    hopeless = running & ~(open_.any(axis=0) | open_.any(axis=1))
+    if repeats >= PATIENCE:
+        after = replace(after, given_up=standing.given_up | (hopeless & others))
+    if repeats < rules.looks[-1] and (after.running & others).any():
+        return after
+    small = (after.sample[others] >= DECIDED).all()
+    return replace(after, reason="sample" if small else "budget")
 
 
-def _worst(values: FloatArray, left: BoolArray) -> FloatArray:
-    """By how many standard errors each is worse than whichever shows it best."""
-    out = np.zeros(len(left))
-    for other in np.flatnonzero(left):
-        gap, variance, _ = summary(difference(values[left], values[other]))
-        never = np.where(gap > 0, np.inf, 0.0)  # where nothing varies
-        errors = np.divide(gap, np.sqrt(variance), out=never, where=variance > 0)
-        out[left] = np.maximum(out[left], errors)
-    return out
+def _compared(values: FloatArray, running: BoolArray, last: int) -> tuple[FloatArray, FloatArray]:
+    """By how many standard errors each is worse than each, now and at the last look at best."""
+    errors = np.full((len(running), len(running)), -np.inf)
+    hopes = errors.copy()
+    for other in np.flatnonzero(running):
+        gap = summary(difference(values[running], values[other]))
+        errors[running, other] = _ratio(gap.mean, gap.variance)
+        best = gap.mean + 2 * np.sqrt(gap.v / values.shape[1])
+        hopes[running, other] = _ratio(best, gap.at_best(last))
+    return errors, hopes
+
+
+def _ratio(gap: FloatArray, variance: FloatArray) -> FloatArray:
+    sure = np.where(gap > 0, np.inf, 0.0)  # where nothing varies
+    return np.divide(gap, np.sqrt(variance), out=sure, where=variance > 0)
 
 
 def difference(values: FloatArray, other: FloatArray) -> FloatArray:
@@ -144,18 +173,56 @@ def difference(values: FloatArray, other: FloatArray) -> FloatArray:
     return np.where(np.isclose(values, other, rtol=1e-9, atol=0), 0.0, values - other)
 
 
-def summary(values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Mean, variance S of it, and the share of the sample in V; the last axes are B and R."""
+@dataclass(frozen=True, eq=False)
+class Gap:
+    """A mean over populations and repeats: V, the noise W/R in it, B and R give its variance."""
+
+    mean: FloatArray
+    v: FloatArray
+    noise: FloatArray
+    populations: int
+    repeats: int
+
+    @property
+    def between(self) -> FloatArray:
+        """What the sample leaves open."""
+        return np.maximum(self.v - self.noise, 0)
+
+    @property
+    def sample(self) -> FloatArray:
+        """Its share; all of it where nothing varies."""
+        return np.divide(self.between, self.v, out=np.ones_like(self.v), where=self.v > 0)
+
+    @property
+    def variance(self) -> FloatArray:
+        """S."""
+        if self.repeats == 1:  # W is unknown
+            return self.v * (1 + 1 / self.populations)
+        return self._s(self.between, self.v)
+
+    def at_best(self, repeats: int) -> FloatArray:
+        """S after so many repeats, if V is a standard error too large."""
+        between = np.maximum(self.v * (1 - self._error) - self.noise, 0)
+        noise = self.noise if self.repeats > 1 else self.v
+        return self._s(between, between + noise * self.repeats / repeats)
+
+    @property
+    def _error(self) -> float:
+        """Of V, as a share of it."""
+        return (2 / (self.populations - 1)) ** 0.5
+
+    def _s(self, between: FloatArray, v: FloatArray) -> FloatArray:
+        s = between + v * (self._error + 1 / self.populations)
+        return np.minimum(s, v * (1 + 1 / self.populations))
+
+
+def summary(values: FloatArray) -> Gap:
+    """Of values whose last axes are populations and repeats."""
     populations, repeats = values.shape[-2:]
-    by_population = values.mean(axis=-1)
-    v = by_population.var(axis=-1, ddof=1)
-    noise = values.var(axis=-1, ddof=1).mean(axis=-1) / repeats if repeats > 1 else 0 * v
-    prediction = v * (1 + 1 / populations)
-    between = np.maximum(v - noise, 0)
-    s = np.minimum(between + v * np.sqrt(2 / (populations - 1)) + v / populations, prediction)
-    # equal in all repeats: nothing is open
-    share = np.divide(between, v, out=np.ones_like(v), where=v > 0)
-    return by_population.mean(axis=-1), prediction if repeats == 1 else s, share
+    means = values.mean(axis=-1)
+    v = means.var(axis=-1, ddof=1)
+    within = values.var(axis=-1, ddof=1).mean(axis=-1) if repeats > 1 else np.zeros_like(v)
+    return Gap(means.mean(axis=-1), v, within / repeats, populations, repeats)
 
 
 def quantile(level: float, populations: int = POPULATIONS) -> float:

@@ -122,7 +122,8 @@ def _verdict(found: Recommendation, answer: Answer) -> str:
         "equal": f"They differ by at most {found.margin:.3g} of the error: take what suits you.",
         "sample": "The sample is too small to tell them apart: a larger one would help.",
         "budget": (
-            f"{answer.best.collections:,} simulated collections of each could not tell them apart."
+            f"{answer.best.collections:,} simulated collections did not tell them apart, and more "
+            f"would hardly."
         ),
     }
     return (
