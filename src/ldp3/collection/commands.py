@@ -245,7 +245,7 @@ def estimate(
     simultaneous
         Intervals that hold for all values at once with this level.
     output
-        Write the estimate to a .csv, .json or .parquet file.
+        Write the estimate to a .csv, .json or .parquet file, or an .html page.
     format
         How the estimate is printed.
     """

@@ -11,7 +11,7 @@ from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.writing import whole
 from ldp3.errors import InvalidParameter, require
 
-WRITTEN = (".csv", ".json", ".parquet")
+WRITTEN = (".csv", ".json", ".parquet", ".html")
 
 
 @dataclass(frozen=True)
@@ -63,15 +63,15 @@ class Answer:
         return cls(pl.DataFrame(columns), about)
 
     def save(self, path: Path) -> None:
-        """Write a .csv, .json or .parquet file."""
+        """Write a .csv, .json or .parquet file, or an .html page."""
         if path.suffix not in WRITTEN:
             raise InvalidParameter(f"{path}: an estimate is written to {', '.join(WRITTEN)}.")
         with whole(path) as temporary:
             if path.suffix == ".parquet":
                 self.table.write_parquet(temporary)
             else:
-                text = self.csv() if path.suffix == ".csv" else self.json()
-                temporary.write_text(text, encoding="utf-8")
+                texts = {".csv": self.csv, ".json": self.json, ".html": self.html}
+                temporary.write_text(texts[path.suffix](), encoding="utf-8")
 
     def csv(self) -> str:
         """The table."""
@@ -81,6 +81,12 @@ class Answer:
         """What the collection is, and the table as a list of values."""
         content = {**self.about, "values": self.table.to_dicts()}
         return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+    def html(self) -> str:
+        """One page for people to look at."""
+        from ldp3.reporting.estimate import estimate_page
+
+        return estimate_page(self)
 
     def text(self) -> str:
         """Columns for people to read."""

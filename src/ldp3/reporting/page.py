@@ -58,10 +58,7 @@ def page(results: Results) -> str:
         _file("page.html"),
         {
             "policy": _policy(library, script),
-            "style": _filled(
-                _file("page.css"),
-                {"light": _series(palette.COLOURS), "dark": _series(palette.DARK)},
-            ),
+            "style": style(),
             "dataset": escape(name),
             "facts": escape(
                 f"{n:,} users, {d:,} values · ε {', '.join(f'{e:g}' for e in found.epsilons)} · "
@@ -75,6 +72,12 @@ def page(results: Results) -> str:
             "script": script,
         },
     )
+
+
+def style() -> str:
+    """How our pages look."""
+    colours = {"light": _series(palette.COLOURS), "dark": _series(palette.DARK)}
+    return _filled(_file("page.css"), colours)
 
 
 @cache
