@@ -8,6 +8,7 @@ plug-ins: workers read no files of ours.
 
 import logging
 import pickle
+import socket
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from concurrent.futures import CancelledError, Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from ldp3.bench import Bench
 from ldp3.errors import InvalidParameter, LDPError
@@ -122,13 +124,14 @@ def _client(where: "Client | str", count: int) -> Iterator["Client"]:
             with (
                 distributed.LocalCluster(
                     n_workers=count, threads_per_worker=1, processes=True, host="127.0.0.1",
-                    dashboard_address=None, silence_logs=logging.CRITICAL, preload=[_DEAF],
+                    dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL, preload=[_DEAF],
                 ) as local,
                 distributed.Client(local, set_as_default=False) as client,
             ):  # fmt: skip
                 yield client
             return
         try:
+            _knock(where)
             client = distributed.Client(where, timeout=PATIENCE, set_as_default=False)
         except (OSError, ValueError) as error:
             raise LDPError(
@@ -137,6 +140,21 @@ def _client(where: "Client | str", count: int) -> Iterator["Client"]:
             ) from error
         with client:
             yield client
+
+
+def _knock(where: str) -> None:
+    """Refuse what is no scheduler: a client waits forever for a port that does not speak."""
+    address = urlsplit(where)
+    if address.scheme not in ("tcp", "tls") or not address.hostname or not address.port:
+        raise ValueError(where)
+    with socket.create_connection((address.hostname, address.port), PATIENCE) as line:
+        heard = b""
+        # without encryption, a scheduler speaks first, and of this
+        while address.scheme == "tcp" and b"pickle-protocol" not in heard:
+            part = line.recv(4096)
+            if not part or len(heard) > 4096:
+                raise OSError(where)
+            heard += part
 
 
 @contextmanager
