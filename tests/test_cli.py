@@ -167,7 +167,7 @@ MISTAKES = [
     ("run --population 0", "population must be at least 1"),
     ("run --simulate fast", "Choose from"),
     ("run --format pdf", "Choose from"),
-    ("run --executor clouds -m norm", "executor is 'threads' or 'processes'"),
+    ("run --executor clouds -m norm", "executor is 'threads', 'processes', 'dask' or"),
     ("run --plugin nowhere.py", "a Python file that exists"),
     ("run -d nowhere.csv", "nowhere.csv"),
     ("run -d flihgts", "Did you mean 'flights'?"),

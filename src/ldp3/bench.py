@@ -52,11 +52,14 @@ class Outcome:
 class Bench:
     """An experiment with everything it names built: what a worker holds.
 
-    It travels as the bare experiment and is built again where it arrives, once per worker.
+    It travels as the bare experiment with the `sources` of its plug-ins, and is built again where
+    it arrives, once per worker.
     """
 
-    def __init__(self, experiment: Experiment) -> None:
-        modules = [catalog.plugin(path) for path in experiment.plugins]
+    def __init__(self, experiment: Experiment, sources: Sequence[bytes] | None = None) -> None:
+        files = experiment.plugins
+        self.sources = [path.read_bytes() for path in files] if sources is None else sources
+        modules = [catalog.plugin(*pair) for pair in zip(files, self.sources, strict=True)]
         data = experiment.data
         self.experiment = experiment
         self.methods = [method(c.thing, *modules) for c in experiment.methods]  # type: ignore[arg-type]
@@ -68,7 +71,8 @@ class Bench:
         self.applies = self._applies()
 
     def __reduce__(self) -> Any:
-        return bench_of, (self.experiment,)
+        _ = self.experiment.key  # goes along: where this arrives, there may be no plug-in files
+        return bench_of, (self.experiment, self.sources)
 
     @cached_property
     def ends(self) -> Any:
@@ -224,12 +228,14 @@ def _metric(choice: Choice, modules: Sequence[ModuleType]) -> Metric:
 _benches: dict[str, Bench] = {}  # what this process works on
 
 
-def bench_of(experiment: Experiment) -> Bench:
+def bench_of(experiment: Experiment, sources: Sequence[bytes] | None = None) -> Bench:
     """The bench of an experiment; one is kept, so that tasks need not carry it."""
-    if experiment.key not in _benches:
+    found = _benches.get(experiment.key)
+    if found is None:  # whatever other threads do meanwhile
+        found = Bench(experiment, sources)
         _benches.clear()
-        _benches[experiment.key] = Bench(experiment)
-    return _benches[experiment.key]
+        _benches[experiment.key] = found
+    return found
 
 
 def held(at: Bench | str) -> Bench:
@@ -273,3 +279,8 @@ def run_chunks(at: Bench | str, block: Block, start: int, stop: int) -> tuple[To
     here, began = held(at), time.thread_time()
     total = here.total(block, block.start, range(start, stop))
     return total, time.thread_time() - began
+
+
+def run_batch(at: Bench | str, calls: Sequence[tuple[Any, ...]]) -> list[Any]:
+    """Several tasks as one: each a function of the above and what it takes besides the bench."""
+    return [function(at, *arguments) for function, *arguments in calls]

@@ -6,6 +6,7 @@ itself: what counts is what the modules of the folder define, plus what the call
 """
 
 import ast
+import atexit
 import inspect
 import pkgutil
 import re
@@ -17,6 +18,8 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -53,17 +56,25 @@ def find(kind: type[T], *plugins: ModuleType) -> dict[str, type[T]]:
     return found
 
 
-def plugin(path: Path) -> ModuleType:
-    """The module in the file at `path`, loaded once, whatever the current folder is."""
-    name = f"{PLUGIN}{sha256(str(path).encode()).hexdigest()[:12]}_{path.stem}"
+def plugin(path: Path, source: bytes | None = None) -> ModuleType:
+    """The module in the file at `path`, loaded once, whatever the current folder is.
+
+    `source` is what the file holds, for a machine that may see another one there, or none.
+    """
+    if source is None:
+        if path.suffix != ".py" or not path.is_file():
+            raise InvalidParameter(f"A plug-in is a Python file that exists, got {str(path)!r}.")
+        source = path.read_bytes()
+    name = f"{PLUGIN}{sha256(str(path).encode() + source).hexdigest()[:12]}_{path.stem}"
     if name in sys.modules:
         return sys.modules[name]
-    spec = spec_from_file_location(name, path) if path.suffix == ".py" else None
-    if spec is None or spec.loader is None or not path.is_file():
-        raise InvalidParameter(f"A plug-in is a Python file that exists, got {str(path)!r}.")
+    same = path.is_file() and path.read_bytes() == source
+    spec = spec_from_file_location(name, path if same else _copy(path.name, source))
+    assert spec is not None
     module = sys.modules[name] = module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
+        # not by the loader, which takes a file edited within a second for the old one
+        exec(compile(source, str(spec.origin), "exec"), module.__dict__)
         _require_something(module, path)
     except (Exception, SystemExit) as error:
         del sys.modules[name]
@@ -117,6 +128,15 @@ def installed(kind: type[T], name: str) -> type[T] | None:
 def installed_names(kind: type) -> dict[str, str]:
     """What installed packages offer, name and package, without importing them."""
     return {p.name: p.dist.name if p.dist else p.value for p in _entry_points(kind)}
+
+
+def _copy(name: str, source: bytes) -> Path:
+    """A file for as long as this process lives: Numba and tracebacks look for one."""
+    folder = Path(mkdtemp(prefix="ldp3-"))
+    atexit.register(rmtree, folder, ignore_errors=True)
+    path = folder / name
+    path.write_bytes(source)
+    return path
 
 
 def build(kind: type[T], spec: str | type[T], *plugins: ModuleType, **given: Any) -> T:

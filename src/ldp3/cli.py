@@ -118,7 +118,8 @@ def run(
     reference
         What metrics compare with: the truth, or the raw estimate before post-processing.
     executor
-        threads or processes; the numbers are the same.
+        threads, processes, dask (a cluster of processes on this machine), or the address of a Dask
+        scheduler, such as tcp://host:8786; the numbers are the same.
     plugin
         Python files with more protocols, methods or metrics.
     output
@@ -201,8 +202,9 @@ def _measure(
     with Stop() as stop, Progress(ex.cells, before, quiet=quiet) as progress:
         done = {o.block for o in outcomes}
         running = engine.run(
-            bench, executor, threads, done=done, tick=progress.tick, stopped=stop.asked
-        )
+            bench, executor, threads, done=done, tick=progress.tick, stopped=stop.asked,
+            note=lambda text: notes(f"note: {text}"),
+        )  # fmt: skip
         with closing(running):
             for outcome in running:
                 keep(outcome)

@@ -9,6 +9,7 @@ order in which it works.
 import os
 import signal
 import time
+import warnings
 from collections import deque
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future
@@ -19,16 +20,20 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ldp3 import catalog
-from ldp3.bench import Bench, Outcome, add, bench_of, run_block, run_chunks
+from ldp3.bench import Bench, Outcome, add, bench_of, run_batch, run_block, run_chunks
+from ldp3.clusters import Workers, cluster
 from ldp3.collecting import collect
 from ldp3.datasets.loading import load
 from ldp3.errors import InvalidParameter, LDPError
 from ldp3.experiment import CHUNKS, Block, Named, Reference, Way, experiment
 from ldp3.results import Results
 from ldp3.types import Total
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 IN_FLIGHT = 8  # tasks given to the executor per worker: enough to keep it busy, few to take back
 
@@ -38,11 +43,18 @@ def _start_worker(at: Bench) -> None:
     bench_of(at.experiment)
 
 
+def _warn(text: str) -> None:
+    warnings.warn(text, stacklevel=2)
+
+
 @contextmanager
 def workers(
-    executor: Executor | str | None, threads: int | None, at: Bench
-) -> Iterator[tuple[Executor, Bench | str, int]]:
-    """An executor, how its workers get at the bench, and how many there are.
+    executor: "Executor | Client | str | None",
+    threads: int | None,
+    at: Bench,
+    note: Callable[[str], None] = _warn,
+) -> Iterator[Workers]:
+    """Who works on a bench.
 
     A name opens an executor and closes it; one that is handed in stays open.
     """
@@ -50,7 +62,15 @@ def workers(
     if count < 1:
         raise InvalidParameter(f"threads must be at least 1, got {threads!r}.")
     if isinstance(executor, Executor):
-        yield executor, at, getattr(executor, "_max_workers", count)
+        here = getattr(executor, "_max_workers", count)
+        yield Workers(executor, at, lambda: here)
+        return
+    on_dask = executor == "dask" or (isinstance(executor, str) and "://" in executor)
+    if on_dask or hasattr(executor, "get_executor"):
+        if threads is not None and executor != "dask":
+            note("The number of threads is for this machine: the cluster brings its own.")
+        with cluster(executor, count, at, note) as found:
+            yield found
         return
     if executor in (None, "threads"):
         pool: Executor = ThreadPoolExecutor(count, thread_name_prefix="ldp3")
@@ -60,9 +80,12 @@ def workers(
         pool = ProcessPoolExecutor(count, get_context("spawn"), _start_worker, (at,))
         shared = at.experiment.key
     else:
-        raise InvalidParameter(f"executor is 'threads' or 'processes', got {executor!r}.")
+        raise InvalidParameter(
+            f"executor is 'threads', 'processes', 'dask' or the address of a Dask scheduler, such "
+            f"as 'tcp://host:8786', got {executor!r}."
+        )
     try:
-        yield pool, shared, count
+        yield Workers(pool, shared, lambda: count)
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
@@ -101,32 +124,36 @@ def _tasks(at: Bench, done: Collection[Block]) -> Iterator[_Task]:
 
 def run(
     at: Bench,
-    executor: Executor | str | None = None,
+    executor: "Executor | Client | str | None" = None,
     threads: int | None = None,
     *,
     done: Collection[Block] = (),
     tick: Callable[[float], None] = lambda cells: None,  # noqa: ARG005
     stopped: Callable[[], bool] = lambda: False,
+    note: Callable[[str], None] = _warn,
 ) -> Generator[Outcome, None, None]:
     """The outcomes of all blocks but those `done`, as they finish.
 
     `tick` hears of progress, in cells. Once `stopped` says so, nothing more is started; what is
-    running is waited for and still comes out.
+    running is waited for and still comes out (but not on a cluster, which does not tell what is).
+    `note` hears what a person should know.
     """
     finished: SimpleQueue[Future[Any]] = SimpleQueue()
-    running: dict[Future[Any], _Task] = {}
+    running: dict[Future[Any], list[_Task]] = {}
     parts: dict[Block, list[tuple[int, Total, float]]] = {}
     urgent: deque[_Task] = deque()  # cells whose chunks are all there
     fresh = _tasks(at, done)
-    with workers(executor, threads, at) as (pool, shared, count):
+    with workers(executor, threads, at, note) as staff:
+        pace = _Pace(staff.batch)
         try:
             while True:
-                while not stopped() and len(running) < IN_FLIGHT * count:
-                    task = urgent.popleft() if urgent else next(fresh, None)
-                    if task is None:
+                while not stopped() and len(running) < IN_FLIGHT * staff.count():
+                    batch = pace.batch(urgent, fresh)
+                    if not batch:
                         break
-                    future = pool.submit(task.function, shared, task.block, *task.args)
-                    running[future] = task
+                    calls = [(task.function, task.block, *task.args) for task in batch]
+                    future = staff.executor.submit(run_batch, staff.bench, calls)
+                    running[future] = batch
                     future.add_done_callback(finished.put)
                 if stopped():
                     _take_back(running)
@@ -138,20 +165,50 @@ def run(
                     continue
                 if future not in running:  # taken back
                     continue
-                task = running.pop(future)
-                result = future.result()
-                tick(task.cells)
-                if task.function is run_chunks:
-                    urgent.extend(_gather(parts, task, result))
-                else:
-                    yield result
+                for task, result in zip(running.pop(future), future.result(), strict=True):
+                    tick(task.cells)
+                    if isinstance(result, Outcome):
+                        pace.learn(
+                            task, result.seconds - sum(task.args[1:])
+                        )  # those of its chunks are in it
+                        yield result
+                    else:
+                        pace.learn(task, result[1])
+                        urgent.extend(_gather(parts, task, result))
         except BrokenExecutor as error:
             raise LDPError(f"A worker process died (out of memory?): {error}") from error
         finally:
             _take_back(running)
 
 
-def _take_back(running: dict[Future[Any], _Task]) -> None:
+class _Pace:
+    """How long tasks of a kind take, so that small ones can go together."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds  # of a batch
+        self._known: dict[tuple[object, int, int], float] = {}
+
+    def learn(self, task: _Task, seconds: float) -> None:
+        self._known[_kind(task)] = seconds
+
+    def batch(self, urgent: deque[_Task], fresh: Iterator[_Task]) -> list[_Task]:
+        """The next tasks, together about as long as a batch; one of an unknown kind is enough."""
+        batch: list[_Task] = []
+        left = self.seconds
+        while left > 0 or not batch:
+            task = urgent.popleft() if urgent else next(fresh, None)
+            if task is None:
+                break
+            batch.append(task)
+            left -= self._known.get(_kind(task), self.seconds)
+        return batch
+
+
+def _kind(task: _Task) -> tuple[object, int, int]:
+    return task.function, task.block.epsilon, task.block.protocol
+
+
+def _take_back(running: dict[Future[Any], list[_Task]]) -> None:
     for future in [f for f in running if f.cancel()]:
         del running[future]
 
@@ -183,7 +240,7 @@ def benchmark(
     threads: int | None = None,
     seed: int = 0,
     simulate: Way = "exact",
-    executor: Executor | str | None = None,
+    executor: "Executor | Client | str | None" = None,
     reference: Reference = "truth",
     keep: bool = False,
     plugins: Iterable[str | Path] = (),
@@ -204,7 +261,8 @@ def benchmark(
     threads
         How many; all cores if not given.
     executor
-        ``"threads"``, ``"processes"`` or anything with the interface of `concurrent.futures`.
+        ``"threads"``, ``"processes"``, ``"dask"``, the address of a Dask scheduler, a Dask client,
+        or anything with the interface of `concurrent.futures`.
     """
     files = [Path(path).resolve() for path in plugins]
     dataset = load(data, None, *map(catalog.plugin, files))

@@ -76,8 +76,8 @@ def recommend(
         experiment(scaled, epsilons, protocols, methods, metrics, seed=seed, plugins=plugins)
     )
     rules = Rules(1 - confidence, margin, race.looks(sample.d))
-    with workers(executor, threads, at) as (pool, shared, _):
-        contest = Contest(at, sample, rules, pool, shared)
+    with workers(executor, threads, at) as staff:
+        contest = Contest(at, sample, rules, staff.executor, staff.bench)
         contest.run()
         answers = tuple(contest.answers())
     return Recommendation(

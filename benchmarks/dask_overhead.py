@@ -1,0 +1,81 @@
+"""`python -m benchmarks.dask_overhead`: what Dask adds to the paper's sweep on two local workers.
+
+The same blocks are run once by the scheduler and once by the bare worker processes, each of which
+goes through its half without asking anybody. Both in the same workers, turn by turn, so that
+a noisy machine is equally unkind to both; the best round of each counts. Processor time is of all
+processes together (client, scheduler, workers): it does not depend on who else uses the machine.
+"""
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import distributed
+
+from ldp3.bench import Bench, run_batch, run_block
+from ldp3.datasets.loading import load
+from ldp3.engine import run
+from ldp3.experiment import experiment
+
+WORKERS = 2
+
+
+def half(at: Bench, part: int) -> float:
+    """Every other block, in a row; the processor time that it took."""
+    began = time.process_time()
+    run_batch(at, [(run_block, block) for block in at.blocks()[part::WORKERS]])
+    return time.process_time() - began
+
+
+def without_scheduler(client: distributed.Client, at: Bench) -> None:
+    addresses = list(client.nthreads())
+    halves = [
+        client.submit(half, at, part, workers=[address], pure=False)
+        for part, address in enumerate(addresses)
+    ]
+    client.gather(halves)
+
+
+def with_scheduler(client: distributed.Client, at: Bench) -> None:
+    assert sum(1 for _ in run(at, client)) == len(at.blocks())
+
+
+def timed(client: distributed.Client, work: Callable[..., None], at: Bench) -> tuple[float, float]:
+    """Seconds on the wall, and of all processors."""
+    before = sum(client.run(time.process_time).values()) + time.process_time()
+    began = time.perf_counter()
+    work(client, at)
+    wall = time.perf_counter() - began
+    return wall, sum(client.run(time.process_time).values()) + time.process_time() - before
+
+
+def measure(repeats: int = 1_000, rounds: int = 3) -> dict[str, Any]:
+    at = Bench(experiment(load("flights"), 1.0, "paper", "paper", repeats=repeats))
+    small = Bench(experiment(load("flights"), 1.0, "paper", "paper", repeats=20))
+    with (
+        distributed.LocalCluster(
+            n_workers=WORKERS, threads_per_worker=1, dashboard_address="127.0.0.1:0",
+            silence_logs=50,
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):  # fmt: skip
+        without_scheduler(client, small)  # compiles
+        bare, dask = [], []
+        for _ in range(rounds):
+            bare.append(timed(client, without_scheduler, at))
+            dask.append(timed(client, with_scheduler, at))
+            print(f"  round: {bare[-1]} without the scheduler, {dask[-1]} with it", file=sys.stderr)
+    wall = [min(t[0] for t in times) for times in (bare, dask)]
+    work = [min(t[1] for t in times) for times in (bare, dask)]
+    return {
+        "cells": at.experiment.cells, "blocks": len(at.blocks()), "workers": WORKERS,
+        "bare_seconds": wall[0], "dask_seconds": wall[1], "dask_over_bare": wall[1] / wall[0],
+        "bare_processor_seconds": work[0], "dask_processor_seconds": work[1],
+        "dask_over_bare_processor": work[1] / work[0],
+    }  # fmt: skip
+
+
+if __name__ == "__main__":
+    for key, value in measure(*map(int, sys.argv[1:])).items():
+        print(f"{key:<26} {value:.4g}")
