@@ -52,7 +52,7 @@ def _tables(args: argparse.Namespace, files: Files) -> dict[str, str]:
 def _power(args: argparse.Namespace, files: Files) -> dict[str, str]:
     from examples.reproduction import power
 
-    repeats = args.repeats or 1000
+    repeats = args.repeats or 200
     return {"power": power.compare(files, repeats, min(repeats, paper.REPEATS))}
 
 

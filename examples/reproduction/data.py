@@ -19,11 +19,11 @@ class Files:
     beijing: str | None = None
 
 
-# shapes for readers with no file at all; only d and n are the paper's
+# for readers with no file at all: the paper's d and n, and the shapes that `shapes.fit` finds
 SYNTHETIC = {
-    "kosarak": "zipf(s=1.1, d=128, n=929_335)",
-    "bms_pos": "zipf(s=0.7, d=256, n=515_596)",
-    "porto": "bimodal(std=0.1, d=225, n=1_620_157)",
+    "kosarak": "zipf(s=1.3, d=128, n=929_335)",
+    "bms_pos": "zipf(s=0.85, d=256, n=515_596)",
+    "porto": "geometric(p=0.028, d=225, n=1_620_157)",
 }
 
 
