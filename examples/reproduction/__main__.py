@@ -62,7 +62,7 @@ def _advice(args: argparse.Namespace, files: Files) -> dict[str, str]:
     return {"advice": advice.advise(files, args.epsilons, args.repeats or 40, _figures(args))}
 
 
-def _time(args: argparse.Namespace, files: Files) -> dict[str, str]:
+def _time(args: argparse.Namespace, _files: Files) -> dict[str, str]:
     from examples.reproduction import timing
 
     return timing.report(args.shrink, args.rounds, args.repeats or 10, args.peers, _figures(args))

@@ -19,6 +19,7 @@ class Files:
     beijing: str | None = None
 
 
+KOSARAK = 929_335  # 34,434 of the first 36,682 users keep a page; so many of all 990,002
 # for readers with no file at all: the paper's d and n, and the shapes that `shapes.fit` finds
 SYNTHETIC = {
     "kosarak": "zipf(s=1.3, d=128, n=929_335)",
@@ -36,16 +37,19 @@ def of_table(table: Table, files: Files) -> Dataset:
     if standing_in is None:
         return ldp3.load(SYNTHETIC[table.name])
     # the same n as the paper's, so that the noise is comparable
-    scaled = standing_in.scaled(table.n)
-    return replace(scaled, name=f"{standing_in.name}, scaled to {table.n:,} users")
+    return _scaled(standing_in, table.n)
 
 
 def stand_ins(files: Files) -> dict[str, Dataset]:
-    """The stand-ins whose files the reader has, in their own size, by the table they stand for."""
+    """The stand-ins whose files the reader has, by the table they stand for.
+
+    In their own size, but for Kosarak's: as a part of the paper's own data it gets the size of all.
+    """
     found = {}
     if files.kosarak_prefix:
         prefix = ldp3.load(files.kosarak_prefix, input_format="transactions", top=128)
-        found["kosarak"] = replace(prefix, name="first click-streams of Kosarak, top 128")
+        named = replace(prefix, name="first 36,682 click-streams of Kosarak, top 128")
+        found["kosarak"] = _scaled(named, KOSARAK)
     if files.retail:
         retail = ldp3.load(files.retail, input_format="transactions", top=256)
         found["bms_pos"] = replace(retail, name="FIMI Retail, top 256")
@@ -57,6 +61,12 @@ def stand_ins(files: Files) -> dict[str, Dataset]:
     return found
 
 
+def _scaled(data: Dataset, n: int) -> Dataset:
+    if data.n == n:
+        return data
+    return replace(data.scaled(n), name=f"{data.name}, scaled to {n:,} users")
+
+
 def whose(table: Table, files: Files) -> str:
     """One sentence: whose data a table's measurements are."""
     data = of_table(table, files)
@@ -64,5 +74,6 @@ def whose(table: Table, files: Files) -> str:
         return f"Measured on the original: {data.name}, n = {data.n:,}, d = {data.d}."
     return (
         f"The paper's file is not here. Stand-in: {data.name}, "
-        f"n = {data.n:,}, d = {data.d}. Only columns without post-processing can be compared."
+        f"n = {data.n:,}, d = {data.d}. What post-processing does depends on the data: only "
+        "the first column can be compared."
     )

@@ -147,7 +147,9 @@ def _detail(table: paper.Table, columns: Columns) -> str:
     rows = [
         [p, *(f"{printed(p, m)} · {columns[p, m, 'fitted']:.2f}" for m in shapes.FITTED)]
         + [
-            " · ".join([printed(p, m), *(f"{columns[p, m, e]:.2f}" for k, e in EXPLANATIONS if k == m)])
+            " · ".join(
+                [printed(p, m), *(f"{columns[p, k, e]:.2f}" for k, e in EXPLANATIONS if k == m)]
+            )
             for m in ("power", "power_ns")
         ]
         for p in paper.PROTOCOLS

@@ -132,7 +132,7 @@ def findings(measured: list[Measured]) -> str:
             m.data.name,
             f"{helped} better, {hurt} worse of {len(paper.PROTOCOLS) * len(paper.METHODS)}",
             "; ".join(f"{p}: {' ≈ '.join(sorted(w))}" for p, w in per_row.items()),
-            f"{leader[0]} + {leader[1]}" + "".join(f" ≈ {p} + {c}" for p, c in sorted(tied - {leader})),
+            " ≈ ".join(f"{p} + {c}" for p, c in [leader, *sorted(tied - {leader})]),
             f"{m.mean('oue', 'norm_sub') / m.mean(*leader) - 1:+.0%}",
             f"{min(m.mean('grr', c) for c in ('none', *paper.METHODS)) / m.mean(*leader):.1f} ×",
         ])  # fmt: skip

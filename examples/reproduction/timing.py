@@ -61,7 +61,8 @@ def _rounds(work: Callable[[int], None], rounds: int) -> dict[int, float]:
 
 def _table(seconds: Seconds) -> str:
     rows = [
-        [data, protocol, *(f"{s:.2f}" for s in times.values()), f"{times[1] / min(times.values()):.1f} ×"]
+        [data, protocol, *(f"{s:.2f}" for s in times.values()),
+         f"{times[1] / min(times.values()):.1f} ×"]
         for data, protocols in seconds.items()
         for protocol, times in protocols.items()
     ]  # fmt: skip
