@@ -133,7 +133,7 @@ def _rules(losses: pl.DataFrame) -> str:
         part = losses.filter(protocol=protocol, method=method)
         rows.append([f"in hindsight: {protocol} + {method}", *_numbers(part)])
     return page.table(
-        ["rule", "among the best", "median loss", "typical loss", "loss in 1 of 10 cells", "worst"],
+        ["rule", "among the best", "median loss", "typical loss", "loss in 1 of 10 cells"],
         rows,
     )
 
@@ -151,7 +151,7 @@ def _typical() -> pl.Expr:
 def _numbers(part: pl.DataFrame) -> list[str]:
     finite = part.filter(pl.col("loss").is_finite())["loss"]
     typical = part.select(_typical()).item()
-    numbers = finite.median(), typical, finite.quantile(0.9), finite.max()
+    numbers = finite.median(), typical, finite.quantile(0.9)
     best = np.mean(part["best"].to_numpy())
     return [f"{best:.0%}", *(f"{float(x):+.0%}" for x in numbers)]  # type: ignore[arg-type]
 
