@@ -1,0 +1,80 @@
+"""The commands: ``tables``, ``power``, ``advice``, ``time``."""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+
+from examples.reproduction import page, paper
+from examples.reproduction.data import Files
+from ldp3.errors import LDPError
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print what a command measures; with ``--write`` also put it on the page."""
+    args = _parser().parse_args(arguments)
+    files = Files(**{f.name: getattr(args, f.name) for f in fields(Files)})
+    try:
+        blocks = COMMANDS[args.command](args, files)
+    except LDPError as error:
+        raise SystemExit(str(error)) from None
+    for name, text in blocks.items():
+        print(f"\n## {name}\n\n{text}")
+        if args.write:
+            page.fill(args.write, name, text)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m examples.reproduction", description=__doc__)
+    parser.add_argument("command", choices=COMMANDS)
+    for field in fields(Files):
+        parser.add_argument("--" + field.name.replace("_", "-"), metavar="FILE")
+    parser.add_argument("--repeats", type=int, help="default: enough for the page's intervals")
+    parser.add_argument("--epsilons", type=float, nargs="+", default=[0.25, 0.5, 1.0, 2.0, 4.0])
+    parser.add_argument("--shrink", type=int, default=1, help="divide time's users by this")
+    parser.add_argument("--rounds", type=int, default=3, help="time's minimum is over so many")
+    parser.add_argument("--peers", action="store_true", help="time the published peers, too")
+    parser.add_argument("--write", type=Path, metavar="PAGE", help="fill in this Markdown page")
+    return parser
+
+
+def _tables(args: argparse.Namespace, files: Files) -> dict[str, str]:
+    from examples.reproduction import tables
+
+    repeats = args.repeats or 1000
+    measured = [tables.measure(t, files, repeats) for t in paper.TABLES]
+    shapes = [tables.measure(t, Files(), repeats) for t in paper.TABLES]
+    return {
+        "without": tables.without(measured),
+        "tables": tables.side_by_side(measured),
+        "findings": tables.findings([*shapes, *measured]),
+    }
+
+
+def _power(args: argparse.Namespace, files: Files) -> dict[str, str]:
+    from examples.reproduction import power
+
+    repeats = args.repeats or 200
+    return {"power": power.compare(files, repeats, min(repeats, paper.REPEATS))}
+
+
+def _advice(args: argparse.Namespace, files: Files) -> dict[str, str]:
+    from examples.reproduction import advice
+
+    return {"advice": advice.advise(files, args.epsilons, args.repeats or 40, _figures(args))}
+
+
+def _time(args: argparse.Namespace, _files: Files) -> dict[str, str]:
+    from examples.reproduction import timing
+
+    return timing.report(args.shrink, args.rounds, args.repeats or 10, args.peers, _figures(args))
+
+
+def _figures(args: argparse.Namespace) -> Path | None:
+    return args.write.parent / "figures" if args.write else None
+
+
+COMMANDS = {"tables": _tables, "power": _power, "advice": _advice, "time": _time}
+
+if __name__ == "__main__":
+    main()

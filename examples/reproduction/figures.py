@@ -1,0 +1,66 @@
+"""The page's two figures, as small SVG files."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+COLOURS = ("#808080", "#d55e00", "#0072b2", "#56b4e9", "#009e73", "#e69f00", "#cc79a7", "#7b68c8")
+MARKERS = ("x", "v", "o", "s", "^", "P", "D", "*")
+
+
+def losses(table: pl.DataFrame, path: Path, rules: Sequence[str]) -> None:
+    """Median loss of each rule against ε, with the middle half of all cells."""
+    figure, (axes,) = _figure(1, width=6.2, height=3.6)
+    for i, rule in enumerate(rules):
+        cells = table.filter(pl.col("rules").list.contains(rule), pl.col("loss").is_finite())
+        of = (pl.col("loss").clip(lower_bound=0) * 100).quantile
+        line = cells.group_by("epsilon").agg(a=of(0.25), b=of(0.5), c=of(0.75)).sort("epsilon")
+        x, a, b, c = (line[name] for name in ("epsilon", "a", "b", "c"))
+        axes.plot(x, b, color=COLOURS[i], marker=MARKERS[i], label=rule)
+        axes.fill_between(x, a, c, color=COLOURS[i], alpha=0.08, linewidth=0)
+    axes.set(xscale="log", yscale="symlog", xlabel="ε", ylim=(0, None),
+             ylabel="loss against the best combination, %")  # fmt: skip
+    ticks = sorted(table["epsilon"].unique())
+    axes.set_xticks(ticks, [f"{e:g}" for e in ticks])
+    axes.set_yticks([0, 1, 3, 10, 30, 100, 300], ["0", "1", "3", "10", "30", "100", "300"])
+    axes.minorticks_off()
+    axes.legend(frameon=False, bbox_to_anchor=(1.02, 1), loc="upper left")
+    _save(figure, path)
+
+
+def threads(seconds: Mapping[str, Mapping[str, Mapping[int, float]]], path: Path) -> None:
+    """Time against threads, one panel per dataset, one line per protocol."""
+    figure, panels = _figure(len(seconds), width=7.2, height=2.6)
+    for axes, (data, protocols) in zip(panels, seconds.items(), strict=True):
+        for i, (protocol, times) in enumerate(protocols.items()):
+            axes.plot(
+                list(times), list(times.values()), color=COLOURS[i + 1], marker=MARKERS[i + 1],
+                label=protocol,
+            )  # fmt: skip
+        axes.set(title=data, xscale="log", yscale="log", xlabel="threads")
+        axes.set_xticks(list(times), [str(t) for t in times])
+        axes.minorticks_off()
+    panels[0].set_ylabel("seconds, 10 repeats")
+    panels[-1].legend(frameon=False, bbox_to_anchor=(1.02, 1), loc="upper left")
+    _save(figure, path)
+
+
+def _figure(columns: int, width: float, height: float) -> tuple[Any, Sequence[Any]]:
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context({"font.size": 8, "axes.spines.top": False, "axes.spines.right": False}):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        panels = figure.subplots(1, columns, sharey=True, squeeze=False)[0]
+    return figure, list(panels)
+
+
+def _save(figure: Any, path: Path) -> None:
+    from matplotlib import rc_context
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # the same numbers give the same file: no date, no random names
+    with rc_context({"svg.hashsalt": "ldp3", "svg.fonttype": "none"}):
+        figure.savefig(path, metadata={"Date": None, "Creator": None})
