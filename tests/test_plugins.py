@@ -153,6 +153,10 @@ def test_the_examples_run_in_every_command(ldp3_: Run, spec: str) -> None:
     code, out, _ = ldp3_("run", "-p", spec, "oue", "-d", "zipf(d=8, n=500)", "-r", "2", *plugin)
     assert code == 0
     assert spec in out
+    given = ["-p", spec, "oue", "-m", "norm_sub", "-d", "zipf(d=8, n=500)", "--format", "json"]
+    code, out, _ = ldp3_("recommend", *given, *plugin)
+    assert code == 0
+    assert spec in out
 
 
 def test_a_class_is_handed_in() -> None:
