@@ -24,7 +24,7 @@ def in_users_mode(name: str, d: int = 128, n: int = 2_000_000) -> dict[str, Any]
     data, oracle = zipf(d, n), ldp3.oracle(name, 1.0, d)
 
     def kernels() -> None:
-        total = np.zeros(d, dtype=np.int64)
+        total: Any = np.zeros(d, dtype=np.int64)
         for chunk, values in enumerate(users(data.histogram, oracle.batch)):
             total += oracle.aggregate(oracle.perturb(values, ldp3.stream(0, chunk)))
 

@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Callable
+from functools import partial
 from time import perf_counter
 
 import numpy as np
@@ -32,19 +33,19 @@ def main() -> None:
     datasets = [ldp3.load(f"zipf(s=1.1, d={d}, n={n})") for d, n in cases]
     print("| | " + " | ".join(f"d={d}, n={n:.0e}" for d, n in cases) + " |")
     print("|---" * (len(cases) + 1) + "|")
-    for name in sorted(find(PostProcessor)):
+    for name in sorted(find(PostProcessor)):  # type: ignore[type-abstract]
         row = []
         for data in datasets:
             method = ldp3.postprocess(name)
             oracle = ldp3.oracle("grr" if name == "mle" else "oue", 1.0, data.d)
             est = oracle.estimate(oracle.simulate(data.histogram, ldp3.stream(0)), data.n)
-            row.append(cost(lambda m=method, e=est: m(e), options.repeats))
+            row.append(cost(partial(method, est), options.repeats))
         print(f"| {name} | " + " | ".join(f"{t:.3f}" for t in row) + " |", flush=True)
-    for name in sorted(find(Metric)):
+    for name in sorted(find(Metric)):  # type: ignore[type-abstract]
         row = []
         for data in datasets:
             metric, truth = ldp3.metric(name).for_data(data), data.frequencies
-            row.append(cost(lambda m=metric, t=truth: m(t, t[::-1]), options.repeats))
+            row.append(cost(partial(metric, truth, truth[::-1]), options.repeats))
         print(f"| {name} | " + " | ".join(f"{t:.3f}" for t in row) + " |", flush=True)
 
 

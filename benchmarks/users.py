@@ -6,6 +6,7 @@ The peers do the same work on fewer users, because they take thousands of times 
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ def ours(name: str, d: int, n: int) -> float:
     oracle, values = ldp3.oracle(name, EPSILON, d), zipf(d, n)
 
     def work() -> None:
-        total = np.zeros(d, dtype=np.int64)
+        total: Any = np.zeros(d, dtype=np.int64)
         for start in range(0, n, CHUNK):
             rng = ldp3.stream(0, name, start)
             total += oracle.aggregate(oracle.perturb(values[start : start + CHUNK], rng))
@@ -103,7 +104,7 @@ def measure(name: str, d: int, n: int = 1_000_000, *, peers: bool = True) -> dic
                 warnings.simplefilter("ignore")
                 work = make(name, d)
                 if work is not None:
-                    seconds = best(lambda work=work: work(values), rounds=2)
+                    seconds = best(partial(work, values), rounds=2)
                     row["peers_ns"][library] = seconds / few * 1e9
         row["ratio"] = min(row["peers_ns"].values()) / row["ours_ns"]
     return row
