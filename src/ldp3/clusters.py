@@ -62,6 +62,13 @@ def cluster(
         yield Workers(client.get_executor(pure=False), bench, crew, BATCH)
 
 
+@contextmanager
+def cluster_executor(where: "Client | str", count: int) -> Iterator[Executor]:
+    """The bare executor of a cluster, for tasks that need no bench."""
+    with _client(where, count) as client, _losses_told(client):
+        yield client.get_executor(pure=False)
+
+
 class Crew:
     """How many threads the workers have just now; the versions of newcomers are compared."""
 

@@ -285,3 +285,22 @@ def test_a_million_people_through_files_and_processes(folder: Path) -> None:
     answer = json.loads(ldp3_run("estimate", "whole.json", "--format", "json"))
     assert [v["label"] for v in answer["values"]] == labels
     assert [v["frequency"] for v in answer["values"]] == server.estimate().frequencies.tolist()
+
+
+def test_a_cluster_counts_what_threads_count(folder: Path, run: Run) -> None:
+    run(PLAN)
+    run("perturb pages.ldp3.json values.csv -o reports.parquet")
+    run("aggregate pages.ldp3.json reports.parquet -o threads.json")
+    code, _, err = run(
+        "aggregate pages.ldp3.json reports.parquet -o dask.json --executor dask -t 1"
+    )
+    assert (code, err) == (0, "")
+    assert (folder / "dask.json").read_text() == (folder / "threads.json").read_text()
+
+
+def test_an_unknown_executor_is_refused(folder: Path, run: Run) -> None:
+    run(PLAN)
+    run("perturb pages.ldp3.json values.csv -o reports.parquet")
+    code, _, err = run("aggregate pages.ldp3.json reports.parquet -o x.json --executor fast")
+    assert code == 2
+    assert "--executor is 'threads', 'dask' or the address of a Dask scheduler, got 'fast'." in err

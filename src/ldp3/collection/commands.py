@@ -4,6 +4,7 @@ What is slow to import is imported by the command that needs it.
 """
 
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -13,6 +14,7 @@ from ldp3.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from concurrent.futures import Executor
 
     from ldp3.collection.aggregator import Aggregator
     from ldp3.collection.files import Batch
@@ -145,6 +147,7 @@ def aggregate(
     output: Output,
     format: Format | None = None,
     threads: Annotated[int | None, Parameter(name=["--threads", "-t"])] = None,
+    executor: str = "threads",
     quiet: Quiet = False,
 ) -> None:
     """Count any number of files of reports; rows that cannot be counted are left out and told.
@@ -161,6 +164,9 @@ def aggregate(
         What the files hold, where their endings do not say.
     threads
         Threads; all cores by default.
+    executor
+        threads, dask (a cluster of processes on this machine), or the address of a Dask scheduler,
+        such as tcp://host:8786, whose workers must see the files; the counts are the same.
     quiet
         No progress and no summary.
     """
@@ -177,13 +183,31 @@ def aggregate(
             print(f"\r{n:,} reports", end="", file=sys.stderr, flush=True)
 
     try:
-        server.add_files(reports, format=format, threads=threads, tick=tick)
+        with _pool(executor, threads) as pool:
+            server.add_files(reports, format=format, executor=pool, threads=threads, tick=tick)
     finally:
         if shown:
             print(f"\r{' ' * 40}\r", end="", file=sys.stderr, flush=True)
     server.save(output)
     if not quiet:
         print(_summary(server))
+
+
+@contextmanager
+def _pool(executor: str, threads: int | None) -> "Iterator[Executor | None]":
+    """Where reports are counted; None for threads."""
+    if executor == "threads":
+        yield None
+    elif executor == "dask" or "://" in executor:
+        from ldp3.clusters import cluster_executor
+        from ldp3.engine import available_cores
+
+        with cluster_executor(executor, threads or available_cores()) as pool:
+            yield pool
+    else:
+        raise InvalidParameter(
+            f"--executor is 'threads', 'dask' or the address of a Dask scheduler, got {executor!r}."
+        )
 
 
 def merge(
