@@ -138,7 +138,8 @@ def findings(measured: list[Measured]) -> str:
             f"{min(m.mean('grr', c) for c in ('none', *paper.METHODS)) / m.mean(*leader):.1f} ×",
         ])  # fmt: skip
     head = ["data", "methods against none", "best method per protocol", "best of all",
-            "oue + norm_sub against it", "ss + power_ns against it", "best of grr against it"]  # fmt: skip
+            "oue + norm_sub against it", "ss + power_ns against it",
+            "best of grr against it"]  # fmt: skip
     return page.table(head, rows)
 
 
