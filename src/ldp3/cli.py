@@ -266,6 +266,7 @@ def recommend(
     seed: int = 0,
     plugin: Annotated[list[Path], Several] = [],  # noqa: B006
     format: Annotated[Literal["text", "markdown", "json"], Parameter(group=_OUTPUT)] = "text",
+    save: Annotated[Path | None, Parameter(group=_OUTPUT)] = None,
     reading: Annotated[FileOptions, Parameter(name="*", group=_READING)] = _AS_IT_IS,
 ) -> None:
     """Say which protocol and method to deploy on data like a sample, and what is as good.
@@ -297,17 +298,25 @@ def recommend(
         Python files with more protocols, methods or metrics.
     format
         How the answer is printed.
+    save
+        Write the description file of a collection with what was chosen, for clients and server.
     """
     from ldp3.kernels import on_compile
     from ldp3.recommendation.choosing import recommend
 
+    budgets, metrics = _numbers(epsilon), _specs("-u", metric)
+    if save is not None and len(budgets) * len(metrics) > 1:
+        raise InvalidParameter("--save is for one choice: give one epsilon and one metric.")
     on_compile(lambda: say("compiling kernels (first run only)…"))
+    data = _load(dataset, reading, plugin)
     found = recommend(
-        _load(dataset, reading, plugin), _numbers(epsilon), _specs("-p", protocols),
-        _specs("-m", methods), _specs("-u", metric), population=population,
-        confidence=confidence, margin=margin, seed=seed, threads=threads, plugins=plugin,
+        data, budgets, _specs("-p", protocols), _specs("-m", methods), metrics,
+        population=population, confidence=confidence, margin=margin, seed=seed, threads=threads,
+        plugins=plugin,
     )  # fmt: skip
     print(found.render(format))
+    if save is not None:
+        found.plan(data.labels).save(save)
 
 
 @app.command

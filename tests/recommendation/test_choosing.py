@@ -195,3 +195,9 @@ def test_a_small_sample_says_so() -> None:
     notes = ldp3.recommend(data, 1, "grr", "none").notes
     assert any("67% of all people" in note for note in notes)
     assert any("as many users as the sample has" in note for note in notes)
+
+
+def test_the_plan_collects_what_was_chosen(found: Recommendation) -> None:
+    plan = found.plan(DATA.labels)
+    assert (plan.protocol, plan.method) == (found.best.protocol, found.best.method)
+    assert (plan.epsilon, plan.d, plan.labels) == (0.5, 16, tuple(DATA.labels))

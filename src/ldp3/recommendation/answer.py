@@ -1,8 +1,10 @@
 """What a recommendation says."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ldp3.collection.plan import Plan
 from ldp3.recommendation.race import Reason
 
 
@@ -151,6 +153,18 @@ class Recommendation:
         from ldp3.recommendation import wording
 
         return wording.render(self, format)
+
+    def plan(self, labels: Sequence[str]) -> Plan:
+        """The collection that deploys the first answer over these values."""
+        first = self.answers[0]
+        return Plan(
+            self.dataset,
+            first.best.protocol,
+            first.epsilon,
+            self.d,
+            tuple(labels),
+            method=first.best.method,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
