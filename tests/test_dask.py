@@ -98,8 +98,8 @@ def scheduler_alone() -> Iterator[tuple[Popen[str], str]]:
 @pytest.mark.parametrize("simulate", ["exact", "users"])
 def test_the_table_is_that_of_one_thread(client: distributed.Client, simulate: Any) -> None:
     given: dict[str, Any] = {"epsilons": [0.5, 1], "methods": "paper", "metrics": ["l1", "kl"]}
-    here = benchmark(DATA, **given, repeats=40, simulate=simulate, threads=1)
-    there = benchmark(DATA, **given, repeats=40, simulate=simulate, executor=client)
+    here = benchmark(DATA, **given, repeats=20, simulate=simulate, threads=1)
+    there = benchmark(DATA, **given, repeats=20, simulate=simulate, executor=client)
     assert there.table.equals(here.table)
     assert there.means.equals(here.means)  # type: ignore[union-attr, arg-type]
 
