@@ -12,12 +12,19 @@ from ldp3.errors import LDPError
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print what a command measures; with ``--write`` also put it on the page."""
-    args = _parser().parse_args(arguments)
+    parser = _parser()
+    args = parser.parse_args(arguments)
+    if args.repeats is not None and args.repeats < 2:
+        parser.error(f"--repeats must be at least 2, got {args.repeats}")
+    if args.write:
+        page.require_marks(args.write, BLOCKS[args.command])
     files = Files(**{f.name: getattr(args, f.name) for f in fields(Files)})
     try:
         blocks = COMMANDS[args.command](args, files)
     except LDPError as error:
         raise SystemExit(str(error)) from None
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
     for name, text in blocks.items():
         print(f"\n## {name}\n\n{text}")
         if args.write:
@@ -74,6 +81,12 @@ def _figures(args: argparse.Namespace) -> Path | None:
     return args.write.parent / "figures" if args.write else None
 
 
+BLOCKS = {
+    "tables": ("without", "tables", "findings"),
+    "power": ("power",),
+    "advice": ("advice",),
+    "time": ("threads", "peers"),
+}
 COMMANDS = {"tables": _tables, "power": _power, "advice": _advice, "time": _time}
 
 if __name__ == "__main__":

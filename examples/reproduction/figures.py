@@ -11,22 +11,26 @@ MARKERS = ("x", "v", "o", "s", "^", "P", "D", "*")
 
 
 def losses(table: pl.DataFrame, path: Path, rules: Sequence[str]) -> None:
-    """Median loss of each rule against ε, with the middle half of all cells."""
-    figure, (axes,) = _figure(1, width=6.2, height=3.6)
-    for i, rule in enumerate(rules):
-        cells = table.filter(pl.col("rules").list.contains(rule), pl.col("loss").is_finite())
-        of = (pl.col("loss").clip(lower_bound=0) * 100).quantile
-        line = cells.group_by("epsilon").agg(a=of(0.25), b=of(0.5), c=of(0.75)).sort("epsilon")
-        x, a, b, c = (line[name] for name in ("epsilon", "a", "b", "c"))
-        axes.plot(x, b, color=COLOURS[i], marker=MARKERS[i], label=rule)
-        axes.fill_between(x, a, c, color=COLOURS[i], alpha=0.08, linewidth=0)
-    axes.set(xscale="log", yscale="symlog", xlabel="ε", ylim=(0, None),
-             ylabel="loss against the best combination, %")  # fmt: skip
-    ticks = sorted(table["epsilon"].unique())
-    axes.set_xticks(ticks, [f"{e:g}" for e in ticks])
-    axes.set_yticks([0, 1, 3, 10, 30, 100, 300], ["0", "1", "3", "10", "30", "100", "300"])
-    axes.minorticks_off()
-    axes.legend(frameon=False, bbox_to_anchor=(1.02, 1), loc="upper left")
+    """What each rule loses in the median cell, and in one of ten, against ε."""
+    figure, panels = _figure(2, width=7.2, height=3.2)
+    for axes, share, title in zip(
+        panels, (0.5, 0.9), ("median cell", "one cell of ten"), strict=True
+    ):
+        for i, rule in enumerate(rules):
+            cells = table.filter(pl.col("rules").list.contains(rule), pl.col("loss").is_finite())
+            loss = (pl.col("loss").clip(lower_bound=0) * 100).quantile(share)
+            line = cells.group_by("epsilon").agg(loss).sort("epsilon")
+            axes.plot(
+                line["epsilon"], line["loss"], color=COLOURS[i], marker=MARKERS[i], label=rule
+            )
+        axes.set(title=title, xscale="log", yscale="symlog", xlabel="ε", ylim=(0, None))
+        ticks = sorted(table["epsilon"].unique())
+        axes.set_xticks(ticks, [f"{e:g}" for e in ticks])
+        marks = [0, 1, 3, 10, 30, 100, 300, 1000, 3000]
+        axes.set_yticks(marks, [f"{mark:,}" for mark in marks])
+        axes.minorticks_off()
+    panels[0].set_ylabel("loss against the best combination, %")
+    panels[1].legend(frameon=False, bbox_to_anchor=(1.02, 1), loc="upper left")
     _save(figure, path)
 
 

@@ -4,6 +4,7 @@ import os
 import platform
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import ldp3
@@ -18,6 +19,9 @@ def report(
     shrink: int, rounds: int, repeats: int, peers: bool, folder: Path | None
 ) -> dict[str, str]:
     """Seconds for 10 repeats of every protocol, every user perturbed; nanoseconds beside peers."""
+    missing = [m for m in ("multi_freq_ldpy", "pure_ldp") if peers and find_spec(m) is None]
+    if missing:
+        raise SystemExit(f"--peers needs {' and '.join(missing)}: install them, or leave it out.")
     seconds = _against_threads(shrink, rounds, repeats)
     if folder:
         figures.threads(seconds, folder / "threads.svg")
