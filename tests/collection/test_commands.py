@@ -17,7 +17,7 @@ import pytest
 import ldp3
 from ldp3.cli import main
 from ldp3.collection import files, reading
-from ldp3.collection.aggregator import Aggregator
+from ldp3.collection.aggregator import IN_FLIGHT, Aggregator
 from ldp3.collection.counts import Counts
 from ldp3.collection.plan import Plan
 from ldp3.verification.base import ALPHA, binomial_p
@@ -184,7 +184,7 @@ MISTAKES = {
     "estimate empty.json": "no report was counted",
     "estimate counts.json --level 95": "--level: must be between 0 and 1",
     "estimate counts.json -m norm_sup": "Did you mean 'norm_sub'",
-    "estimate counts.json -o e.html": "an estimate is written to",
+    "estimate counts.json -o e.xlsx": "an estimate is written to",
 }
 
 
@@ -253,7 +253,7 @@ def test_ctrl_c_while_counting_stops_soon_and_writes_nothing(
     code, out, err = run("aggregate pages.ldp3.json reports.bin -t 1 -o counts.json")
     assert (code, out) == (130, "")
     assert "Traceback" not in err
-    assert len(counted) < 30
+    assert len(counted) <= IN_FLIGHT + 3  # what was under way; a thousand parts were not
     assert sorted(folder.iterdir()) == before
 
 
