@@ -19,7 +19,7 @@ def zipf(d: int, n: int) -> Dataset:
     return ldp3.load(f"zipf(s=1.1, d={d}, n={n})")
 
 
-def in_users_mode(name: str, d: int = 128, n: int = 2_000_000) -> dict[str, Any]:
+def in_users_mode(name: str, d: int = 128, n: int = 10_000_000) -> dict[str, Any]:
     """The same users by the bare kernels, by the engine on one thread, and on two."""
     data, oracle = zipf(d, n), ldp3.oracle(name, 1.0, d)
 
@@ -33,7 +33,7 @@ def in_users_mode(name: str, d: int = 128, n: int = 2_000_000) -> dict[str, Any]
 
     # turn by turn, so that a noisy machine is equally unkind to all three
     times: dict[str, list[float]] = {"kernels": [], "one": [], "two": []}
-    for _ in range(5):
+    for _ in range(3):
         times["kernels"].append(2 * best(kernels, rounds=1))
         times["one"].append(best(lambda: engine(1), rounds=1))
         times["two"].append(best(lambda: engine(2), rounds=1))
