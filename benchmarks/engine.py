@@ -19,7 +19,7 @@ def zipf(d: int, n: int) -> Dataset:
     return ldp3.load(f"zipf(s=1.1, d={d}, n={n})")
 
 
-def in_users_mode(name: str, d: int = 128, n: int = 10_000_000) -> dict[str, Any]:
+def in_users_mode(name: str, d: int = 128, n: int = 50_000_000) -> dict[str, Any]:
     """The same users by the bare kernels, by the engine on one thread, and on two."""
     data, oracle = zipf(d, n), ldp3.oracle(name, 1.0, d)
 
