@@ -23,7 +23,8 @@ def losses(table: pl.DataFrame, path: Path, rules: Sequence[str]) -> None:
             axes.plot(
                 line["epsilon"], line["loss"], color=COLOURS[i], marker=MARKERS[i], label=rule
             )
-        axes.set(title=title, xscale="log", yscale="symlog", xlabel="ε", ylim=(0, None))
+        axes.set_title(title, fontsize=8)
+        axes.set(xscale="log", yscale="symlog", xlabel="ε", ylim=(0, None))
         ticks = sorted(table["epsilon"].unique())
         axes.set_xticks(ticks, [f"{e:g}" for e in ticks])
         marks = [0, 1, 3, 10, 30, 100, 300, 1000, 3000]
@@ -43,10 +44,13 @@ def threads(seconds: Mapping[str, Mapping[str, Mapping[int, float]]], path: Path
                 list(times), list(times.values()), color=COLOURS[i + 1], marker=MARKERS[i + 1],
                 label=protocol,
             )  # fmt: skip
-        axes.set(title=data, xscale="log", yscale="log", xlabel="threads")
+        axes.set(xscale="log", yscale="log", xlabel="threads")
+        axes.set_title(data.replace(": ", "\n"), fontsize=8)
         axes.set_xticks(list(times), [str(t) for t in times])
         axes.minorticks_off()
-    panels[0].set_ylabel("seconds, 10 repeats")
+    marks = [0.03, 0.1, 0.3, 1, 3]
+    panels[0].set_yticks(marks, [f"{mark:g}" for mark in marks])
+    panels[0].set_ylabel("seconds")
     panels[-1].legend(frameon=False, bbox_to_anchor=(1.02, 1), loc="upper left")
     _save(figure, path)
 
