@@ -27,7 +27,8 @@ from ldp3.experiment import CHUNKS, experiment
 from ldp3.journal import Journal, open_journal
 from ldp3.metrics.base import Metric
 from ldp3.protocols.base import CHUNK
-from ldp3.types import Dataset, FloatArray, apportion
+from ldp3.arrays import FloatArray, apportion
+from ldp3.types import Dataset
 
 DATA = Dataset("small", apportion(1 / np.arange(1, 11), 1_000), [str(v) for v in range(10)])
 MANY = Dataset("many", apportion(1 / np.arange(1, 5), (2 * CHUNKS + 1) * CHUNK + 7), list("abcd"))

@@ -20,7 +20,8 @@ from ldp3.postprocessing.base import PostProcessor
 from ldp3.protocols.base import CHUNK, FrequencyOracle, users_between
 from ldp3.protocols.grr import GRR
 from ldp3.results import SCHEMA
-from ldp3.types import Dataset, Estimate, FloatArray, IntArray, Reports, Total, apportion
+from ldp3.arrays import FloatArray, IntArray, Reports, Total, apportion
+from ldp3.types import Dataset, Estimate
 
 DATA = Dataset("small", apportion(1 / np.arange(1, 11), 1_000), [str(v) for v in range(10)])
 # three tasks of chunks: the sum of two would be the same in any order

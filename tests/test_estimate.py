@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 
 import ldp3
-from ldp3.types import BoolArray, Estimate, FloatArray
+from ldp3.arrays import BoolArray, FloatArray
+from ldp3.types import Estimate
 from tests.postprocessing.estimates import PROTOCOLS, estimate, impure, support
 
 ALPHA = 1e-6  # chance of a false alarm, per test

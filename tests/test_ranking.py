@@ -4,7 +4,7 @@ import pytest
 from scipy import stats
 
 from ldp3 import ranking, stream
-from ldp3.types import FloatArray
+from ldp3.arrays import FloatArray
 
 ALPHA = 1e-6
 

@@ -9,7 +9,8 @@ import ldp3
 from examples.reproduction import advice, paper, power, shapes, theory
 from examples.reproduction.__main__ import BLOCKS, main
 from ldp3.postprocessing.power import Power, _exponent
-from ldp3.types import Estimate, FloatArray
+from ldp3.arrays import FloatArray
+from ldp3.types import Estimate
 
 PAGE = Path(__file__).parents[1] / "docs" / "reproduction.md"
 NORMAL = 5.33  # two-sided 1e-7: ten comparisons at 1e-6 altogether

@@ -18,7 +18,7 @@ from ldp3.sampling import (
     open_source,
     subset_counts,
 )
-from ldp3.types import FloatArray, IntArray
+from ldp3.arrays import FloatArray, IntArray
 from ldp3.verification.base import ALPHA, mean_p, variance_p
 
 DRAWS = 200_000

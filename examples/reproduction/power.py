@@ -18,7 +18,8 @@ from examples.reproduction.data import Files, of_table
 from examples.reproduction.tables import MILLI
 from ldp3.postprocessing.norm_sub import NormSub
 from ldp3.postprocessing.power import _exponent
-from ldp3.types import Dataset, Estimate, FloatArray
+from ldp3.arrays import FloatArray
+from ldp3.types import Dataset, Estimate
 
 WINDOW, FLOOR = 25_000, 1e-32
 UNDERFLOW = sqrt(2 * 745.14)  # standard deviations at which exp(-z²/2) is 0 in double precision

@@ -17,7 +17,7 @@ from ldp3.collection.counts import DUPLICATE
 from ldp3.collection.plan import Plan
 from ldp3.collection.wire import IMPOSSIBLE, LENGTH
 from ldp3.errors import InvalidData, InvalidParameter, LDPError
-from ldp3.types import Reports
+from ldp3.arrays import Reports
 
 SPECS = ["grr", "rappor", "oue", "blh", "olh", "ss"]
 PLANS = {spec: Plan("colours", spec, 1.0, 20) for spec in SPECS}

@@ -16,7 +16,7 @@ from ldp3.errors import InvalidParameter
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.protocols.local_hashing import OLH, LocalHashing
 from ldp3.randomness import WORDS
-from ldp3.types import Reports
+from ldp3.arrays import Reports
 from ldp3.verification.base import ALPHA, same_law_p
 
 SPECS = ["grr", "rappor", "oue", "blh", "olh", "olh(g=5)", "ss", "ss(k=1)", "ss(k=4)"]

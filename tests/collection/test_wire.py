@@ -7,7 +7,7 @@ import ldp3
 from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.plan import Plan
 from ldp3.collection.wire import IMPOSSIBLE, LENGTH, OTHER_COLLECTION, OTHER_VERSION, TAG_BYTES
-from ldp3.types import Reports
+from ldp3.arrays import Reports
 
 PLANS = [
     Plan("wire", spec, 1.0, d)

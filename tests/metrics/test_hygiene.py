@@ -11,7 +11,8 @@ from ldp3.catalog import find
 from ldp3.errors import InvalidData
 from ldp3.metrics.base import Metric
 from ldp3.postprocessing.base import PostProcessor
-from ldp3.types import Dataset, Estimate, FloatArray
+from ldp3.arrays import FloatArray
+from ldp3.types import Dataset, Estimate
 from tests.postprocessing.estimates import estimates, steady
 
 METRICS = sorted(find(Metric))  # type: ignore[type-abstract]

@@ -7,7 +7,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from ldp3.types import Estimate, FloatArray
+from ldp3.arrays import FloatArray
+from ldp3.types import Estimate
 
 steady = settings(derandomize=True, deadline=None)  # the same examples in every run
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import ldp3
-from ldp3.types import FloatArray
+from ldp3.arrays import FloatArray
 from tests.postprocessing.estimates import PROTOCOLS, estimate, impure, simulated, support
 
 CASES = [

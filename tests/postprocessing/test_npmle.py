@@ -7,7 +7,8 @@ from hypothesis import given, settings
 
 import ldp3
 from ldp3.postprocessing.npmle import _plausible, _Problem
-from ldp3.types import Estimate, FloatArray
+from ldp3.arrays import FloatArray
+from ldp3.types import Estimate
 from tests.postprocessing.estimates import (
     PROTOCOLS,
     estimate,

@@ -5,7 +5,8 @@ from scipy.optimize import brentq
 
 import ldp3
 from ldp3.postprocessing.power import _exponent, _posterior_means, _power_sum
-from ldp3.types import Estimate, FloatArray
+from ldp3.arrays import FloatArray
+from ldp3.types import Estimate
 from tests.postprocessing.estimates import PROTOCOLS, estimate, impure, simulated, support
 
 

@@ -6,7 +6,7 @@ from scipy.special import ndtr
 
 from ldp3 import LDPError, stream
 from ldp3.protocols.local_hashing import BLH, OLH, REPORT
-from ldp3.types import IntArray, WordArray
+from ldp3.arrays import IntArray, WordArray
 from ldp3.verification.base import ALPHA, binomial_p
 
 SEEDS = 400_000

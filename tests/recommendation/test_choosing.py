@@ -9,7 +9,8 @@ from scipy import stats
 import ldp3
 from ldp3.errors import LDPError
 from ldp3.recommendation.answer import Recommendation
-from ldp3.types import Dataset, apportion
+from ldp3.arrays import apportion
+from ldp3.types import Dataset
 
 ALPHA = 1e-6
 DATA = Dataset("small", apportion(1 / np.arange(1, 17), 2_000), [f"v{v}" for v in range(16)])

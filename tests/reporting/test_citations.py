@@ -7,7 +7,7 @@ from ldp3 import catalog
 from ldp3.metrics.base import Metric
 from ldp3.protocols.grr import GRR
 from ldp3.reporting.citations import KINDS, bibtex, entries, reference, title, used_by
-from ldp3.types import FloatArray
+from ldp3.arrays import FloatArray
 
 FOUND: list[dict[str, type]] = [catalog.find(kind) for kind in KINDS.values()]
 EVERY = [cls for found in FOUND for cls in found.values()]

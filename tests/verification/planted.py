@@ -12,7 +12,8 @@ import numpy as np
 
 from ldp3.errors import require_values
 from ldp3.protocols.base import FrequencyOracle, PureOracle
-from ldp3.types import BoolArray, Estimate, FloatArray, IntArray, Reports, Total
+from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports, Total
+from ldp3.types import Estimate
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from ldp3.catalog import find
 from ldp3.cli import main
 from ldp3.metrics.base import Metric
 from ldp3.postprocessing.base import PostProcessor
-from ldp3.types import Estimate, FloatArray, Oracle, as_distribution
+from ldp3.arrays import FloatArray, as_distribution
+from ldp3.types import Estimate, Oracle
 
 PLANTED = str(Path(__file__).parent / "planted.py")
 METHODS = find(PostProcessor)  # type: ignore[type-abstract]

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports
 from ldp3.collection.counts import Counts, digests_of
 from ldp3.collection.plan import Plan, as_plan, read_json, require_format
 from ldp3.collection.wire import IMPOSSIBLE, LENGTH, VERSION, Wire, add_to
 from ldp3.collection.writing import write_text
 from ldp3.errors import InvalidData, InvalidParameter
-from ldp3.types import BoolArray, Estimate, FloatArray, IntArray, Reports
+from ldp3.types import Estimate
 
 if TYPE_CHECKING:
     from ldp3.collection.files import Format

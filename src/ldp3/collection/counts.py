@@ -6,9 +6,9 @@ from hashlib import blake2b
 
 import numpy as np
 
+from ldp3.arrays import IntArray, Reports
 from ldp3.collection.wire import Bytes, Wire, add_to
 from ldp3.protocols.base import PureOracle
-from ldp3.types import IntArray, Reports
 
 DUPLICATE = "duplicate"
 Digests = Sequence[bytes | None]  # of the reports' identifiers; None where a report has none

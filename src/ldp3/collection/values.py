@@ -4,6 +4,7 @@ from pathlib import Path
 
 import polars as pl
 
+from ldp3.arrays import IntArray
 from ldp3.collection.plan import Plan
 from ldp3.datasets.base import Reading
 from ldp3.datasets.columns import choose
@@ -11,7 +12,6 @@ from ldp3.datasets.counting import maybe_header, read_domain
 from ldp3.datasets.files import format_of, open_file
 from ldp3.datasets.users import ROW, VALUE, Users
 from ldp3.errors import InvalidParameter
-from ldp3.types import IntArray
 
 CODE = "code"
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldp3 import bits
+from ldp3.arrays import BoolArray, IntArray, Reports
 from ldp3.collection.definition import no_wire_format
 from ldp3.kernels import njit
 from ldp3.protocols.base import PureOracle
@@ -18,7 +19,6 @@ from ldp3.protocols.grr import GRR
 from ldp3.protocols.local_hashing import REPORT, LocalHashing
 from ldp3.protocols.subset_selection import SS
 from ldp3.protocols.unary import UnaryEncoding
-from ldp3.types import BoolArray, IntArray, Reports
 
 Bytes = NDArray[np.uint8]
 

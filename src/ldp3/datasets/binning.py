@@ -7,12 +7,13 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
+from ldp3.arrays import FloatArray
 from ldp3.datasets.base import MOST_VALUES, Reading
 from ldp3.datasets.columns import COORDINATES
 from ldp3.datasets.counting import maybe_header, plural, without_missing
 from ldp3.datasets.users import COUNT, VALUE, Users
 from ldp3.errors import InvalidParameter
-from ldp3.types import Dataset, FloatArray
+from ldp3.types import Dataset
 
 
 def bin_numbers(users: Users, reading: Reading) -> Dataset:

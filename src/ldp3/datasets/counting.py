@@ -3,9 +3,10 @@
 import numpy as np
 import polars as pl
 
+from ldp3.arrays import FloatArray
 from ldp3.datasets.base import Reading
 from ldp3.datasets.users import COUNT, VALUE, Users
-from ldp3.types import Dataset, FloatArray
+from ldp3.types import Dataset
 
 LABEL, CODE = "label", "code"
 

@@ -8,9 +8,10 @@ from typing import ClassVar, final
 import numpy as np
 
 from ldp3 import catalog
+from ldp3.arrays import FloatArray, apportion
 from ldp3.datasets.base import MOST_VALUES, Source
 from ldp3.errors import require
-from ldp3.types import Dataset, FloatArray, apportion
+from ldp3.types import Dataset
 
 MOST_USERS = 10**15  # beyond, expected counts are not exact in floating point
 NARROWEST = 1e-6  # standard deviation of a bell, as a fraction of the domain

@@ -6,8 +6,9 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 
+from ldp3.arrays import FloatArray
 from ldp3.errors import InvalidData, require_finite, site
-from ldp3.types import Dataset, FloatArray
+from ldp3.types import Dataset
 
 
 @dataclass(frozen=True)
@@ -16,6 +17,7 @@ class Metric(ABC):
 
     aliases: ClassVar[tuple[str, ...]] = ()
     better: ClassVar[Literal["lower", "higher"]] = "lower"
+    sets: ClassVar[dict[str, tuple[str, ...]]] = {"paper": ("l1", "l2", "kl", "emd")}
 
     def __call__(self, truth: FloatArray, frequencies: FloatArray) -> float:
         """The metric's value; finite for finite input, which is checked."""

@@ -11,9 +11,10 @@ from typing import ClassVar, Self, final
 
 import numpy as np
 
+from ldp3.arrays import FloatArray, as_distribution
 from ldp3.errors import require
 from ldp3.metrics.base import Metric
-from ldp3.types import Dataset, FloatArray, as_distribution
+from ldp3.types import Dataset
 
 POPULATION = 10**6  # where nobody says how many users there are
 

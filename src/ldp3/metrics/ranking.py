@@ -5,9 +5,9 @@ from typing import ClassVar, Literal, final
 
 import numpy as np
 
+from ldp3.arrays import FloatArray
 from ldp3.errors import require
 from ldp3.metrics.base import Metric
-from ldp3.types import FloatArray
 
 
 @dataclass(frozen=True)

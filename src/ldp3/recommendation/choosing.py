@@ -10,6 +10,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from ldp3.arrays import BoolArray, FloatArray
 from ldp3.bench import Bench, held
 from ldp3.datasets.loading import load
 from ldp3.engine import workers
@@ -20,7 +21,7 @@ from ldp3.recommendation.answer import Answer, Candidate, Interval, Recommendati
 from ldp3.recommendation.code import lines
 from ldp3.recommendation.populations import Populations
 from ldp3.recommendation.race import POPULATIONS, Rules, Standing
-from ldp3.types import BoolArray, Dataset, FloatArray
+from ldp3.types import Dataset
 
 USUAL = "none", "norm_sub"
 DEFAULTS = [(p, m) for m in USUAL for p in ("grr", "oue", "olh")]

@@ -34,7 +34,7 @@ from typing import Literal
 
 import numpy as np
 
-from ldp3.types import BoolArray, FloatArray, IntArray
+from ldp3.arrays import BoolArray, FloatArray, IntArray
 
 POPULATIONS = 32  # fewer: t quantiles grow; more: less repeats on each to take the noise out
 VALUES = 4096  # repeats times values of the domain, at most, within these bounds:

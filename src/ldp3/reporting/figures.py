@@ -13,13 +13,13 @@ import numpy as np
 import polars as pl
 
 from ldp3 import tables
+from ldp3.arrays import FloatArray
 from ldp3.errors import LDPError
 from ldp3.reporting import palette
 from ldp3.reporting.citations import bibtex, used_by
 from ldp3.reporting.findings import Findings, Frequencies
 from ldp3.reporting.words import number
 from ldp3.results import Results
-from ldp3.types import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,13 +9,13 @@ import numpy as np
 import polars as pl
 
 from ldp3 import catalog
+from ldp3.arrays import FloatArray
 from ldp3.errors import InvalidData, LDPError
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.ranking import ALPHA
 from ldp3.reporting.words import Candidate, throughout, verdict
 from ldp3.results import Results
 from ldp3.tables import Sheet
-from ldp3.types import FloatArray
 
 VALUES = 40  # of the domain, that people can tell apart in one chart
 NUMBERS = 100_000  # of all combinations and values, that a page should carry

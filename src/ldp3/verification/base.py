@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ldp3.arrays import FloatArray
 from ldp3.errors import blame
-from ldp3.types import FloatArray
 
 ALPHA = 1e-6  # chance that one statistical check fails by accident
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ldp3.arrays import FloatArray, IntArray, Reports, Total
 from ldp3.protocols.base import FrequencyOracle, PureOracle
 from ldp3.randomness import stream
-from ldp3.types import FloatArray, IntArray, Reports, Total
 
 REPORTS = 40_000  # per value
 SECONDS = 0.4  # of perturbing, per sample: a slow oracle is asked for fewer reports

@@ -7,10 +7,11 @@ from math import fsum
 
 import numpy as np
 
+from ldp3.arrays import FloatArray
 from ldp3.errors import LDPError
 from ldp3.postprocessing.base import PostProcessor
 from ldp3.randomness import stream
-from ldp3.types import Estimate, FloatArray
+from ldp3.types import Estimate
 from ldp3.verification.base import Finding, exact, examine
 
 DOMAINS = 2, 5, 70, 1000

@@ -6,10 +6,11 @@ from functools import cached_property
 
 import numpy as np
 
+from ldp3.arrays import FloatArray
 from ldp3.errors import LDPError
 from ldp3.metrics.base import Metric
 from ldp3.randomness import stream
-from ldp3.types import Dataset, FloatArray
+from ldp3.types import Dataset
 from ldp3.verification.base import Finding, exact, examine
 
 DOMAINS = 2, 5, 70, 1000

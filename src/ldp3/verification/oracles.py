@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from ldp3.arrays import FloatArray, IntArray, Reports, Total
 from ldp3.errors import LDPError
 from ldp3.protocols.base import CHUNK, FrequencyOracle, PureOracle
-from ldp3.types import Estimate, FloatArray, IntArray, Reports, Total
+from ldp3.types import Estimate
 from ldp3.verification.base import (
     Finding,
     autocorrelation_p,

@@ -7,8 +7,8 @@ from math import exp, log
 import numpy as np
 from numpy.typing import NDArray
 
+from ldp3.arrays import FloatArray, IntArray, Reports
 from ldp3.protocols.base import PureOracle
-from ldp3.types import FloatArray, IntArray, Reports
 from ldp3.verification.base import (
     ALPHA,
     Finding,

@@ -10,9 +10,9 @@ from typing import IO, Any
 import polars as pl
 
 from ldp3 import catalog, ranking, tables
+from ldp3.arrays import FloatArray
 from ldp3.errors import InvalidData, InvalidParameter, LDPError
 from ldp3.metrics.base import Metric
-from ldp3.types import FloatArray
 
 SCHEMA: dict[str, Any] = {
     "dataset": pl.String,

@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from ldp3 import catalog
+from ldp3.arrays import BoolArray, FloatArray, Total
 from ldp3.errors import InvalidData, InvalidParameter, blaming, site
 from ldp3.experiment import Block, Choice, Experiment, Way
 from ldp3.metrics.base import Metric
 from ldp3.postprocessing.base import method
 from ldp3.protocols.base import FrequencyOracle, users_between
 from ldp3.randomness import stream
-from ldp3.types import BoolArray, Dataset, Estimate, FloatArray, Total
+from ldp3.types import Dataset, Estimate
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-
 from ldp3.bench import Bench, Outcome
+
+from ldp3.arrays import BoolArray, FloatArray, IntArray
 from ldp3.experiment import Choice
 from ldp3.results import Results
-from ldp3.types import BoolArray, FloatArray, IntArray
 
 
 def collect(at: Bench, outcomes: Iterable[Outcome], **about: Any) -> Results:

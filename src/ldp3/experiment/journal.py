@@ -12,12 +12,12 @@ from tempfile import TemporaryFile
 from typing import IO, Any
 
 import numpy as np
-
 from ldp3.bench import Outcome
+
+from ldp3.arrays import FloatArray
 from ldp3.errors import InvalidParameter, LDPError
 from ldp3.experiment import Block, Experiment
 from ldp3.results import Results, files_of, manifest_of, read_manifest
-from ldp3.types import FloatArray
 
 
 class Journal:

@@ -22,15 +22,16 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from ldp3 import catalog
 from ldp3.bench import Bench, Outcome, add, bench_of, run_batch, run_block, run_chunks
 from ldp3.clusters import Workers, cluster
 from ldp3.collecting import collect
+
+from ldp3 import catalog
+from ldp3.arrays import Total
 from ldp3.datasets.loading import load
 from ldp3.errors import InvalidParameter, LDPError
 from ldp3.experiment import CHUNKS, Block, Named, Reference, Way, experiment
 from ldp3.results import Results
-from ldp3.types import Total
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from ldp3.bench import Bench
+
 from ldp3.errors import InvalidParameter, LDPError
 from ldp3.experiment import PACKAGES, Experiment
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ldp3.bench import Bench, run_block
 from ldp3.engine import available_cores
+
 from ldp3.experiment import Block
 from ldp3.protocols.base import users_between
 from ldp3.randomness import stream

@@ -18,16 +18,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
 from cyclopts import App, CycloptsError, Group, Parameter, UnusedCliTokensError
+from ldp3.terminal import Progress, Stop, say
 
 from ldp3 import __version__
 from ldp3.collection import commands
 from ldp3.datasets.base import Reading
 from ldp3.errors import InvalidParameter, LDPError, blame
-from ldp3.terminal import Progress, Stop, say
 
 if TYPE_CHECKING:
     from ldp3.bench import Bench
     from ldp3.journal import Journal
+
     from ldp3.results import Results
     from ldp3.types import Dataset
 
@@ -139,8 +140,9 @@ def run(
         No progress and no notes.
     """
     from ldp3.bench import Bench
-    from ldp3.experiment import experiment
     from ldp3.journal import open_journal
+
+    from ldp3.experiment import experiment
     from ldp3.results import load_results
 
     notes: Callable[[str], None] = (lambda text: None) if quiet else say  # noqa: ARG005
@@ -187,8 +189,9 @@ def _measure(
     quiet: bool,
 ) -> int:
     """Run what is left to run, print, and say how to go on if it was stopped."""
-    from ldp3 import engine
     from ldp3.collecting import collect
+
+    from ldp3 import engine
     from ldp3.kernels import on_compile
 
     ex = bench.experiment
@@ -496,6 +499,7 @@ def _described(cls: type) -> str:
     from dataclasses import fields
 
     from ldp3.catalog import name_of
+
     from ldp3.protocols.base import FrequencyOracle
 
     given = ("epsilon", "d") if issubclass(cls, FrequencyOracle) else ()  # by the experiment

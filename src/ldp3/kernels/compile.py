@@ -78,7 +78,7 @@ def on_compile(say: Callable[[], None]) -> None:
 
 @cache
 def _state_of_sources() -> str:
-    files = sorted(Path(__file__).parent.rglob("*.py"))
+    files = sorted(Path(__file__).parents[1].rglob("*.py"))
     state = [(f.name, f.stat().st_mtime_ns, f.stat().st_size) for f in files]
     return blake2b(repr(state).encode(), digest_size=6).hexdigest()
 

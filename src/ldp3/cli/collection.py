@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from concurrent.futures import Executor
 
+    from ldp3.arrays import IntArray
     from ldp3.collection.aggregator import Aggregator
     from ldp3.collection.files import Batch
     from ldp3.collection.plan import Plan
-    from ldp3.types import IntArray
 
 Output = Annotated[Path, Parameter(name=["--output", "-o"])]
 Quiet = Annotated[bool, Parameter(name=["--quiet", "-q"])]

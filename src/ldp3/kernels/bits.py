@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldp3.kernels import njit
-from ldp3.types import BoolArray, IntArray, Reports, WordArray
+from ldp3.arrays import BoolArray, IntArray, Reports, WordArray
+from ldp3.kernels.compile import njit
 
 
 def width(d: int) -> int:
@@ -29,6 +29,15 @@ def well_formed(rows: NDArray[Any], d: int) -> BoolArray:
 def last_word(d: int) -> np.uint64:
     """The bits of the last word that stand for values."""
     return np.uint64(2 ** ((d - 1) % 64 + 1) - 1)
+
+
+def number(members: BoolArray) -> int:
+    """A set of values as a whole number: bit v says that v is in.
+
+    >>> number(np.array([True, False, True]))
+    5
+    """
+    return int.from_bytes(np.packbits(members, bitorder="little").tobytes(), "little")
 
 
 def count(rows: Reports, d: int) -> IntArray:

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ldp3.types import FloatArray
+from ldp3.arrays import FloatArray
 
 ALPHA = 0.05
 Runs = Mapping[tuple[str, str], FloatArray]  # (protocol, method) → one value per repeat

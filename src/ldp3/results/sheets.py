@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from ldp3 import ranking
-from ldp3.types import FloatArray
+from ldp3.arrays import FloatArray
 
 FORMATS = ("table", "markdown", "latex", "json", "csv")
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

@@ -5,8 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from ldp3.arrays import FloatArray, as_distribution
 from ldp3.postprocessing.base import PostProcessor
-from ldp3.types import Estimate, FloatArray, as_distribution
+from ldp3.types import Estimate
 
 
 @dataclass(frozen=True)

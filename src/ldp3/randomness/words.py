@@ -1,0 +1,55 @@
+"""Uniform 64-bit words: what a client turns into a report."""
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+
+import numpy as np
+
+from ldp3.arrays import WordArray
+
+_FEW = 16  # words that are fetched when one is asked for
+
+
+class Words(Iterator[int]):
+    """One word at a time by `next`, or many by `take`: the same words in the same order.
+
+    Parameters
+    ----------
+    fetch
+        Gives so many more words.
+
+    Examples
+    --------
+    >>> words = Words.of([7, 8, 9])
+    >>> next(words), words.take(2)
+    (7, array([8, 9], dtype=uint64))
+    """
+
+    def __init__(self, fetch: Callable[[int], WordArray]) -> None:
+        self._fetch = fetch
+        self._few: Iterator[int] = iter(())
+
+    @classmethod
+    def of(cls, words: Iterable[int]) -> "Words":
+        """Given words: for test vectors, never for a person's value."""
+        rest = iter(words)
+        return cls(lambda count: np.fromiter(islice(rest, count), dtype=np.uint64))
+
+    @classmethod
+    def drawn(cls, rng: np.random.Generator) -> "Words":
+        """Words from a generator."""
+        return cls(lambda count: np.frombuffer(rng.bytes(8 * count), dtype="<u8"))
+
+    def __next__(self) -> int:
+        for word in self._few:
+            return word
+        self._few = iter(self._fetch(_FEW).tolist())
+        return next(self._few)
+
+    def take(self, count: int) -> WordArray:
+        """The next `count` words."""
+        first = np.fromiter(islice(self._few, count), dtype=np.uint64)
+        words = np.concatenate([first, self._fetch(count - len(first))])
+        if len(words) < count:
+            raise StopIteration
+        return words
