@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from math import floor, log10
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from ldp3 import ranking
 from ldp3.arrays import FloatArray
+from ldp3.results import ties
 
 FORMATS = ("table", "markdown", "latex", "json", "csv")
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -18,23 +19,29 @@ _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 @dataclass(frozen=True)
 class Sheet:
-    """One metric at one ε.
+    """One question: a metric on a dataset at one ε under one attack.
 
     Parameters
     ----------
-    metric, better, epsilon
-        What the numbers are, and whether ``lower`` or ``higher`` is better.
-    about
-        The data and how it was run, in words.
+    metric, dataset, n, d, epsilon, attack
+        What is asked.
+    better
+        Whether ``lower`` or ``higher`` is better.
+    by_users
+        The protocols that were run by perturbing every user, and not by exact simulation.
     runs
         One value per repeat for each protocol and method.
     """
 
     metric: str
-    better: str
+    dataset: str
+    n: int
+    d: int
     epsilon: float
-    about: str
-    runs: ranking.Runs
+    attack: str
+    better: str
+    by_users: tuple[str, ...]
+    runs: ties.Runs
 
     @cached_property
     def protocols(self) -> list[str]:
@@ -68,23 +75,23 @@ class Sheet:
     @cached_property
     def best(self) -> tuple[str, str]:
         """The best of all."""
-        return ranking.leader(self.means, self.better)
+        return ties.leader(self.means, self.better)
 
     @cached_property
-    def ties(self) -> set[tuple[str, str]]:
+    def tied(self) -> set[tuple[str, str]]:
         """What cannot be told from the best of all, without it."""
-        return ranking.ties(self.runs, self.better) - {self.best}
+        return ties.ties(self.runs, self.better) - {self.best}
 
     @cached_property
     def row_best(self) -> set[tuple[str, str]]:
         """The best of each row."""
         rows = ({k: m for k, m in self.means.items() if k[0] == p} for p in self.protocols)
-        return {ranking.leader(row, self.better) for row in rows}
+        return {ties.leader(row, self.better) for row in rows}
 
     @cached_property
     def wins(self) -> dict[str, float]:
         """How often each method is the best on the same estimate."""
-        return ranking.win_rates(self.runs, self.better)
+        return ties.win_rates(self.runs, self.better)
 
     @cached_property
     def exponent(self) -> int:
@@ -97,7 +104,7 @@ class Sheet:
         values = self.values(protocol, column)
         if values is None:
             return "–"
-        mean, std = values.mean() / 10.0**self.exponent, ranking.spread(values)
+        mean, std = values.mean() / 10.0**self.exponent, ties.spread(values)
         if std is None:
             return f"{mean:.2f}"
         return f"{mean:.2f}{plus_minus}{std / 10.0**self.exponent:.2f}"
@@ -109,12 +116,20 @@ class Sheet:
 
 
 def sheets(table: pl.DataFrame, better: Mapping[str, str]) -> list[Sheet]:
-    """One sheet for each metric and ε of a table of results."""
-    groups = table.group_by("metric", "epsilon", maintain_order=True)
-    return [
-        Sheet(str(metric), better[str(metric)], float(epsilon), _about(part), ranking.runs(part))
-        for (metric, epsilon), part in groups
-    ]
+    """One sheet for each question that a table of results answers."""
+    made = []
+    for question, part in table.group_by(ties.QUESTION, maintain_order=True):
+        asked: Any = dict(zip(ties.QUESTION, question, strict=True))
+        by_users = part.filter(simulate="users")["protocol"].unique(maintain_order=True)
+        made.append(
+            Sheet(
+                **asked,
+                better=better[asked["metric"]],
+                by_users=tuple(by_users),
+                runs=ties.runs(part),
+            )
+        )
+    return made
 
 
 def text(sheet: Sheet, width: int | None = None) -> str:
@@ -213,19 +228,17 @@ def html(sheet: Sheet) -> str:
 RENDER: dict[str, Callable[[Sheet], str]] = {"markdown": markdown, "latex": latex}
 
 
-def _about(part: pl.DataFrame) -> str:
-    name, n, d = part.select("dataset", "n", "d").row(0)
-    ways = part.select("protocol", "simulate").unique(maintain_order=True)
-    by_users = ways.filter(simulate="users")["protocol"].to_list()
-    if not by_users:
+def _title(sheet: Sheet) -> str:
+    if not sheet.by_users:
         way = "exact simulation"
     else:
-        way = "by users" if len(by_users) == len(ways) else f"by users: {', '.join(by_users)}"
-    return f"{name}: n = {n:,}, d = {d:,}, {way}"
-
-
-def _title(sheet: Sheet) -> str:
-    return f"{sheet.metric} ({sheet.better} is better) at ε = {sheet.epsilon:g} · {sheet.about}"
+        every = set(sheet.by_users) == set(sheet.protocols)
+        way = "by users" if every else f"by users: {', '.join(sheet.by_users)}"
+    attack = "" if sheet.attack == "none" else f" under {sheet.attack}"
+    return (
+        f"{sheet.metric} ({sheet.better} is better) at ε = {sheet.epsilon:g}{attack} · "
+        f"{sheet.dataset}: n = {sheet.n:,}, d = {sheet.d:,}, {way}"
+    )
 
 
 def _scale(sheet: Sheet) -> str:
@@ -236,7 +249,7 @@ def _scale(sheet: Sheet) -> str:
 
 
 def _legend(sheet: Sheet) -> str:
-    tied = ", ≈ not to be told from it" if sheet.ties else ""
+    tied = ", ≈ not to be told from it" if sheet.tied else ""
     return f"{_scale(sheet)} ** best of all{tied}, * best of its row."
 
 
@@ -244,7 +257,7 @@ def _mark(sheet: Sheet, protocol: str, column: str) -> str:
     pair = protocol, column
     if pair == sheet.best:
         return "**"
-    return "*" * (pair in sheet.row_best) + "≈" * (pair in sheet.ties)
+    return "*" * (pair in sheet.row_best) + "≈" * (pair in sheet.tied)
 
 
 def _win(sheet: Sheet, column: str) -> str:
