@@ -5,9 +5,9 @@ from math import exp
 
 import numpy as np
 
+from ldp3.arrays import BoolArray, IntArray, Reports
 from ldp3.errors import require_values
 from ldp3.protocols.base import PureOracle
-from ldp3.arrays import BoolArray, IntArray, Reports
 
 
 @dataclass(frozen=True)

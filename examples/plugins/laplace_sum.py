@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ldp3.arrays import IntArray, Reports, Total
 from ldp3.errors import require_values
 from ldp3.protocols.base import FrequencyOracle
-from ldp3.arrays import IntArray, Reports, Total
 from ldp3.types import Estimate
 
 GRID = 2.0**-10

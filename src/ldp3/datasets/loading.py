@@ -141,7 +141,7 @@ def _from_file(path: Path, reading: Reading) -> Dataset:
         users, domain = single_values(users, reading)
         return count(users, reading, domain or _domain(reading))
     if reading.pick:
-        raise InvalidParameter(f"{path}: --pick is for transactions, not for columns.")
+        raise InvalidParameter(f"{path}: `pick` is for transactions, not for columns.")
     return _from_rows(users, reading)
 
 

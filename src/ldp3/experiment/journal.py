@@ -69,11 +69,14 @@ class Journal:
             return
         if reason := difference(head["journal"], self.experiment.identity):
             raise _refusal(self.output, "holds part of another run", reason)
-        size = len(first)
+        size, known = len(first), set[Cell]()
         for line in lines:
             if (found := _parsed(line)) is None:
                 break
-            self.outcomes.append(_read(found))
+            outcome = _read(found)
+            if known.isdisjoint(outcome.block.cells):  # a line that stands there twice counts once
+                self.outcomes.append(outcome)
+            known.update(outcome.block.cells)
             size += len(line)
         self.file.truncate(size)  # the file is open for appending: writing goes on at the end
 

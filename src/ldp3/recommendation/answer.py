@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ldp3.collection.plan import Plan
 from ldp3.recommendation.race import Reason
+
+if TYPE_CHECKING:
+    from ldp3.collection.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -154,8 +156,10 @@ class Recommendation:
 
         return wording.render(self, format)
 
-    def plan(self, labels: Sequence[str]) -> Plan:
+    def plan(self, labels: Sequence[str]) -> "Plan":
         """The collection that deploys the first answer over these values."""
+        from ldp3.collection.plan import Plan
+
         first = self.answers[0]
         return Plan(
             self.dataset,

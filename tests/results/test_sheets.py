@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
-from ldp3 import tables
-from ldp3.tables import Sheet
+from ldp3.results import sheets
+from ldp3.results.sheets import Sheet
+from ldp3.results.ties import Runs
 
 RUNS = {
     ("grr", "none"): np.array([0.0056, 0.0058]),
@@ -11,7 +12,15 @@ RUNS = {
     ("oue", "none"): np.array([0.0016, 0.0018]),
     ("oue", "norm_sub"): np.array([0.0011, 0.0013]),
 }
-SHEET = Sheet("l1", "lower", 1.0, "small: n = 10, d = 3, exact simulation", RUNS)
+
+
+def sheet_of(
+    runs: Runs, metric: str = "l1", better: str = "lower", dataset: str = "small"
+) -> Sheet:
+    return Sheet(metric, dataset, 10, 3, 1.0, "none", better, (), runs)
+
+
+SHEET = sheet_of(RUNS)
 
 
 def test_none_and_average_come_first() -> None:
@@ -25,17 +34,17 @@ def test_the_average_is_over_the_methods_other_than_none() -> None:
 
 def test_one_method_needs_no_average() -> None:
     runs = {k: v for k, v in RUNS.items() if k[1] != "norm"}
-    assert Sheet("l1", "lower", 1.0, "", runs).columns == ["none", "norm_sub"]
+    assert sheet_of(runs).columns == ["none", "norm_sub"]
 
 
 def test_the_scale_is_factored_out() -> None:
     assert SHEET.exponent == -3
-    assert "× 10⁻³" in tables.text(SHEET)
-    assert "10^{-3}" in tables.latex(SHEET)
+    assert "× 10⁻³" in sheets.text(SHEET)
+    assert "10^{-3}" in sheets.latex(SHEET)
 
 
 def test_zeros_have_no_scale() -> None:
-    assert Sheet("l1", "lower", 1.0, "", {("grr", "none"): np.zeros(2)}).exponent == 0
+    assert sheet_of({("grr", "none"): np.zeros(2)}).exponent == 0
 
 
 def test_what_does_not_apply_is_a_dash() -> None:
@@ -43,13 +52,13 @@ def test_what_does_not_apply_is_a_dash() -> None:
 
 
 def test_a_single_repeat_has_no_deviation() -> None:
-    sheet = Sheet("l1", "lower", 1.0, "", {("grr", "none"): np.array([1.0])})
+    sheet = sheet_of({("grr", "none"): np.array([1.0])})
     assert sheet.number("grr", "none") == "1.00"
-    assert "a single repeat" in tables.text(sheet)
+    assert "a single repeat" in sheets.text(sheet)
 
 
 def test_the_best_of_all_and_of_each_row_are_marked() -> None:
-    lines = tables.text(SHEET).splitlines()
+    lines = sheets.text(SHEET).splitlines()
     grr, oue = (next(x for x in lines if x.startswith(p)) for p in ("grr", "oue"))
     assert "3.70 ± 0.14 *" in grr
     assert "**" not in grr
@@ -58,20 +67,18 @@ def test_the_best_of_all_and_of_each_row_are_marked() -> None:
 
 
 def test_ties_with_the_best_are_marked() -> None:
-    sheet = Sheet(
-        "l1", "lower", 1.0, "", {**RUNS, ("ss", "norm_sub"): RUNS["oue", "norm_sub"] + 1e-5}
-    )
-    assert sheet.ties >= {("ss", "norm_sub")}
-    assert "1.21 ± 0.14 *≈" in tables.text(sheet)
-    assert r"^{\approx}$" in tables.latex(sheet)
+    sheet = sheet_of({**RUNS, ("ss", "norm_sub"): RUNS["oue", "norm_sub"] + 1e-5})
+    assert sheet.tied >= {("ss", "norm_sub")}
+    assert "1.21 ± 0.14 *≈" in sheets.text(sheet)
+    assert r"^{\approx}$" in sheets.latex(sheet)
 
 
 def test_higher_metrics_mark_the_highest() -> None:
-    assert Sheet("ndcg", "higher", 1.0, "", RUNS).best == ("grr", "none")
+    assert sheet_of(RUNS, "ndcg", "higher").best == ("grr", "none")
 
 
 def test_a_narrow_terminal_folds_the_columns() -> None:
-    wide, narrow = tables.text(SHEET), tables.text(SHEET, width=45)
+    wide, narrow = sheets.text(SHEET), sheets.text(SHEET, width=45)
     table = narrow.split("\n\n")[1:-1]
     assert len(table) > 1
     assert all(len(line) <= 45 for part in table for line in part.splitlines())
@@ -81,7 +88,7 @@ def test_a_narrow_terminal_folds_the_columns() -> None:
 
 
 def test_columns_are_aligned() -> None:
-    lines = tables.text(SHEET).splitlines()[2:6]
+    lines = sheets.text(SHEET).splitlines()[2:6]
     ends = [lines[0].index("norm_sub") + len("norm_sub")]
     ends += [line.rindex("0.14") + 4 for line in lines[1:3]]
     ends += [lines[3].rindex("%") + 1]
@@ -89,14 +96,14 @@ def test_columns_are_aligned() -> None:
 
 
 def test_markdown_is_a_table() -> None:
-    lines = [x for x in tables.markdown(SHEET).splitlines() if x.startswith("|")]
+    lines = [x for x in sheets.markdown(SHEET).splitlines() if x.startswith("|")]
     assert len(lines) == 2 + 2 + 1  # head, rule, protocols, wins
     assert {line.count("|") for line in lines} == {6}
     assert "**1.20 ± 0.14** ★" in lines[3]
 
 
 def test_latex_balances_and_escapes() -> None:
-    source = tables.latex(SHEET)
+    source = sheets.latex(SHEET)
     assert source.count("{") == source.count("}")
     assert r"norm\_sub" in source
     assert r"\toprule" in source
@@ -105,12 +112,12 @@ def test_latex_balances_and_escapes() -> None:
 
 
 def test_html_shows_names_as_text() -> None:
-    sheet = Sheet("l1", "lower", 1.0, "<script>alert(1)</script>", {("<b>", "none"): np.ones(2)})
-    assert "<script>" not in tables.html(sheet)
-    assert "&lt;b&gt;" in tables.html(sheet)
+    sheet = sheet_of({("<b>", "none"): np.ones(2)}, dataset="<script>alert(1)</script>")
+    assert "<script>" not in sheets.html(sheet)
+    assert "&lt;b&gt;" in sheets.html(sheet)
 
 
-@pytest.mark.parametrize("render", [tables.text, tables.markdown, tables.latex, tables.html])
+@pytest.mark.parametrize("render", [sheets.text, sheets.markdown, sheets.latex, sheets.html])
 def test_every_form_says_what_it_shows(render: object) -> None:
     text = render(SHEET)  # type: ignore[operator]
     for word in ("l1", "lower is better", "small", "grr", "oue", "average", "wins"):

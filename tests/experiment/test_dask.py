@@ -17,18 +17,20 @@ import numpy as np
 import pytest
 
 import ldp3
-from ldp3 import clusters
-from ldp3.bench import Bench
-from ldp3.clusters import Crew
-from ldp3.collecting import collect
-from ldp3.engine import benchmark, run
-from ldp3.errors import LDPError
-from ldp3.experiment import CHUNKS, experiment
-from ldp3.journal import Journal, open_journal
-from ldp3.metrics.base import Metric
-from ldp3.protocols.base import CHUNK
 from ldp3.arrays import FloatArray, apportion
+from ldp3.errors import LDPError
+from ldp3.experiment import dask
+from ldp3.experiment.collect import collect
+from ldp3.experiment.dask import ClusterThreads
+from ldp3.experiment.journal import Journal, open_journal
+from ldp3.experiment.lab import Lab
+from ldp3.experiment.run import benchmark
+from ldp3.experiment.schedule import CHUNKS
+from ldp3.metrics.base import Metric
+from ldp3.progress import Progress
+from ldp3.protocols.base import CHUNK
 from ldp3.types import Dataset
+from tests.experiment.running import cells_of, lab, outcomes
 
 DATA = Dataset("small", apportion(1 / np.arange(1, 11), 1_000), [str(v) for v in range(10)])
 MANY = Dataset("many", apportion(1 / np.arange(1, 5), (2 * CHUNKS + 1) * CHUNK + 7), list("abcd"))
@@ -113,8 +115,8 @@ def test_the_chunks_of_many_users_add_up_to_the_same_table(client: distributed.C
     ).table.equals(here.table)  # fmt: skip
 
 
-def test_small_tasks_go_in_batches(client: distributed.Client) -> None:
-    at = Bench(experiment(DATA, 1, ["grr", "oue"], "norm_sub", repeats=4_000))
+def test_small_tasks_go_in_bundles(client: distributed.Client) -> None:
+    at = lab(DATA, 1, ["grr", "oue"], "norm_sub", repeats=4_000)
     submitted = 0
     executor = type(client.get_executor())
     before = executor.submit
@@ -126,24 +128,25 @@ def test_small_tasks_go_in_batches(client: distributed.Client) -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(executor, "submit", counting)
-        outcomes = list(run(at, client))
-    assert len(outcomes) == len(at.blocks()) == 1_000
+        done = list(outcomes(at, client))
+    assert len(cells_of(done)) == 8_000
+    assert len(done) > 500
     assert submitted < 200
 
 
 def test_the_experiment_is_built_once_on_each_worker(client: distributed.Client) -> None:
-    at = Bench(experiment(DATA, 1, ["grr", "oue"], "norm_sub", repeats=400, seed=1))
-    list(run(at, client))
-    keys = client.run(_keys_of_benches)
+    at = lab(DATA, 1, ["grr", "oue"], "norm_sub", repeats=400, seed=1)
+    list(outcomes(at, client))
+    keys = client.run(_keys_of_labs)
     assert len(keys) == 2
     for there in keys.values():
         assert there == [at.experiment.key]
 
 
-def _keys_of_benches() -> list[str]:
-    from ldp3 import bench
+def _keys_of_labs() -> list[str]:
+    from ldp3.experiment import lab
 
-    return list(bench._benches)
+    return list(lab._labs)
 
 
 def test_a_plug_in_is_sent_and_need_not_be_seen(client: distributed.Client, tmp_path: Path) -> None:
@@ -151,16 +154,16 @@ def test_a_plug_in_is_sent_and_need_not_be_seen(client: distributed.Client, tmp_
     tables = []
     for factor in (2, 3):  # an edited file is another plug-in, also for a worker that knew it
         path.write_text(SLOW.replace("0.01", "0").replace("abs", f"{factor} * abs"))
-        at = Bench(experiment(DATA, 1, "grr", "norm", "slow", repeats=4, plugins=[path]))
-        here = collect(at, run(at, threads=1)).table
+        at = lab(DATA, 1, "grr", "norm", "slow", repeats=4, plugins=[path])
+        here = collect(at, outcomes(at, threads=1)).table
         assert here.equals(collect(at, _without(path, at, client)).table)
         tables.append(here["value"].to_numpy())
     assert np.allclose(tables[1], tables[0] * 1.5)
 
 
-def _without(path: Path, at: Bench, client: distributed.Client) -> list[Any]:
+def _without(path: Path, at: Lab, client: distributed.Client) -> list[Any]:
     path.unlink()
-    return list(run(at, client))
+    return list(outcomes(at, client))
 
 
 def test_a_class_is_refused_with_what_to_do(client: distributed.Client) -> None:
@@ -176,22 +179,22 @@ def test_a_class_is_refused_with_what_to_do(client: distributed.Client) -> None:
 
 
 def test_killed_workers_cost_only_their_running_tasks(slow: Path) -> None:
-    at = Bench(experiment(DATA, 1, ["grr", "oue"], "norm", "slow", repeats=60, plugins=[slow]))
-    here = collect(at, run(at, threads=2)).table
-    outcomes: list[Any] = []
+    at = lab(DATA, 1, ["grr", "oue"], "norm", "slow", repeats=60, plugins=[slow])
+    here = collect(at, outcomes(at, threads=2)).table
+    done: list[Any] = []
     with local_cluster(2) as client:
         pids = list(client.run(os.getpid).values())
-        for outcome in run(at, client):
-            outcomes.append(outcome)
-            if len(outcomes) in (2, 5):  # at last nobody is left who ever held the bench
+        for outcome in outcomes(at, client):
+            done.append(outcome)
+            if len(done) in (2, 5):  # at last nobody is left who ever held the lab
                 os.kill(pids.pop(), signal.SIGKILL)
         assert not set(pids)
-    assert len({o.block for o in outcomes}) == len(outcomes)
-    assert collect(at, outcomes).table.equals(here)
+    assert len({o.block for o in done}) == len(done)
+    assert collect(at, done).table.equals(here)
 
 
 def test_a_lost_scheduler_is_one_line_and_the_journal_goes_on(slow: Path, tmp_path: Path) -> None:
-    at = Bench(experiment(DATA, 1, ["grr", "oue"], "norm", "slow", repeats=60, plugins=[slow]))
+    at = lab(DATA, 1, ["grr", "oue"], "norm", "slow", repeats=60, plugins=[slow])
     output = tmp_path / "x.parquet"
     journal = open_journal(output, at.experiment)
     assert journal is not None
@@ -203,16 +206,16 @@ def test_a_lost_scheduler_is_one_line_and_the_journal_goes_on(slow: Path, tmp_pa
     journal.close()
     journal = open_journal(output, at.experiment)
     assert journal is not None
-    before = {o.block for o in journal.outcomes}
-    assert 0 < len(before) < len(at.blocks())
-    rest = list(run(at, threads=2, done=before))
+    before = cells_of(journal.outcomes)
+    assert 0 < len(before) < at.experiment.cells
+    rest = list(outcomes(at, threads=2, done=before))
     table = collect(at, [*journal.outcomes, *rest]).table
     journal.close()
-    assert table.equals(collect(at, run(at, threads=2)).table)
+    assert table.equals(collect(at, outcomes(at, threads=2)).table)
 
 
-def _run_until_killed(at: Bench, address: str, journal: Journal, scheduler: Popen[str]) -> None:
-    for outcome in run(at, address, note=_ignore):
+def _run_until_killed(at: Lab, address: str, journal: Journal, scheduler: Popen[str]) -> None:
+    for outcome in outcomes(at, address, progress=Silent()):
         journal.append(outcome)
         scheduler.kill()
 
@@ -220,32 +223,46 @@ def _run_until_killed(at: Bench, address: str, journal: Journal, scheduler: Pope
 def _wait_for(address: str) -> None:
     for _ in range(100):
         try:
-            clusters._knock(address)
+            dask._knock(address)
             return
         except OSError:
             time.sleep(0.1)
 
 
-def _ignore(text: str) -> None:
-    pass
+class Silent(Progress):
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.said.append(text)
 
 
 def test_stopping_takes_back_what_waits_and_keeps_what_is_done(
     client: distributed.Client, slow: Path
 ) -> None:
-    at = Bench(experiment(DATA, 1, "grr", "norm", "slow", repeats=400, plugins=[slow]))
+    at = lab(DATA, 1, "grr", "norm", "slow", repeats=400, plugins=[slow])
     seen: list[Any] = []
-    for outcome in run(at, client, stopped=lambda: len(seen) >= 2):
+
+    class Impatient(Progress):
+        def stopped(self) -> bool:
+            return len(seen) >= 2
+
+    for outcome in outcomes(at, client, progress=Impatient()):
         seen.append(outcome)
-    assert 2 <= len(seen) < len(at.blocks()) / 2
-    rest = list(run(at, client, done={o.block for o in seen}, stopped=lambda: False))
-    assert len(seen) + len(rest) == len(at.blocks())
+    assert 2 <= len(cells_of(seen)) < 200
+    rest = list(outcomes(at, client, done=cells_of(seen)))
+    assert len(cells_of(seen)) + len(cells_of(rest)) == 400
 
 
 def test_progress_adds_up_to_all_cells(client: distributed.Client) -> None:
-    at = Bench(experiment(DATA, 1, ["grr", "oue"], "norm_sub", repeats=100))
+    at = lab(DATA, 1, ["grr", "oue"], "norm_sub", repeats=100)
     ticks: list[float] = []
-    list(run(at, client, tick=ticks.append))
+
+    class Counting(Progress):
+        def tick(self, cells: float) -> None:
+            ticks.append(cells)
+
+    list(outcomes(at, client, progress=Counting()))
     assert sum(ticks) == at.experiment.cells
 
 
@@ -271,15 +288,15 @@ class Pretending:
 
 
 def test_other_versions_are_said_once_in_one_line() -> None:
-    said: list[str] = []
-    crew = Crew(Pretending({"numpy": "3", "numba": None}, {"numpy": "3"}), said.append)
-    crew._look()
-    crew._look()
-    assert said == [
+    silent = Silent()
+    threads = ClusterThreads(Pretending({"numpy": "3", "numba": None}, {"numpy": "3"}), silent)
+    threads._look()
+    threads._look()
+    assert silent.said == [
         "Versions differ, so numbers may: numba None on worker tcp://a:1, 1 here; "
         "numpy 3 on worker tcp://a:1, 2 here."
     ]
-    assert crew() == 4
+    assert threads() == 4
 
 
 @pytest.mark.parametrize(
@@ -291,29 +308,29 @@ def test_other_versions_are_said_once_in_one_line() -> None:
 )
 def test_another_version_of_ours_is_refused(worker: Any, scheduler: Any, reason: str) -> None:
     with pytest.raises(LDPError, match=reason):
-        Crew(Pretending(worker, scheduler), _ignore)()
+        ClusterThreads(Pretending(worker, scheduler), Silent())()
 
 
 def test_the_real_versions_agree(client: distributed.Client) -> None:
-    said: list[str] = []
-    assert Crew(client, said.append)() == 2
-    assert said == []
+    silent = Silent()
+    assert ClusterThreads(client, silent)() == 2
+    assert silent.said == []
 
 
 def test_a_cluster_without_workers_is_waited_for() -> None:
-    said: list[str] = []
-    at = Bench(experiment(DATA, 1, "grr", "norm_sub", repeats=4))
+    silent = Silent()
+    at = lab(DATA, 1, "grr", "norm_sub", repeats=4)
     with local_cluster(0) as client:
         timer = threading.Timer(0.5, lambda: client.cluster.scale(1))
         timer.start()
-        outcomes = list(run(at, client, note=said.append))
+        done = list(outcomes(at, client, progress=silent))
         timer.join()
-    assert len(outcomes) == len(at.blocks())
-    assert said == ["The cluster has no workers yet: waiting for them."]
+    assert len(cells_of(done)) == 4
+    assert silent.said == ["The cluster has no workers yet: waiting for them."]
 
 
 def test_where_no_scheduler_answers_it_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clusters, "PATIENCE", 0.2)
+    monkeypatch.setattr(dask, "PATIENCE", 0.2)
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()

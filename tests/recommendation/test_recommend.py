@@ -7,9 +7,9 @@ import pytest
 from scipy import stats
 
 import ldp3
+from ldp3.arrays import apportion
 from ldp3.errors import LDPError
 from ldp3.recommendation.answer import Recommendation
-from ldp3.arrays import apportion
 from ldp3.types import Dataset
 
 ALPHA = 1e-6
@@ -151,11 +151,11 @@ def test_plug_ins_join_when_named_and_the_lines_import_them(
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"confidence": 1.0}, "confidence must be at least 0.5 and below 1"),
-        ({"margin": -0.1}, "margin must be at least 0"),
+        ({"confidence": 1.0}, "`confidence` must be at least 0.5 and below 1"),
+        ({"margin": -0.1}, "`margin` must be at least 0"),
         ({"population": 0}, "population must be at least 1"),
         ({"protocols": "oul"}, "Did you mean 'oue'"),
-        ({"threads": 0}, "threads must be at least 1"),
+        ({"threads": 0}, "`threads` must be at least 1"),
     ],
 )
 def test_nonsense_is_refused_in_one_line(changes: dict[str, Any], reason: str) -> None:
