@@ -1,18 +1,15 @@
-"""Files of reports: raw bytes, JSON lines, Parquet and Arrow."""
+"""Files of reports: what they can hold, and writing them."""
 
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal, get_args
 
-import polars as pl
-from polars.io.plugins import register_io_source
+from ldp3.errors import InvalidParameter, require
+from ldp3.protocols.layout import Bytes
 
-from ldp3.collection.wire import Bytes
-from ldp3.errors import InvalidParameter
-
-Format = Literal["raw", "jsonl", "parquet", "arrow"]
-ENDINGS: dict[str, Format] = {
+ReportFormat = Literal["raw", "jsonl", "parquet", "arrow"]
+ENDINGS: dict[str, ReportFormat] = {
     ".bin": "raw",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
@@ -21,58 +18,38 @@ ENDINGS: dict[str, Format] = {
     ".feather": "arrow",
 }
 REPORT, ID = "report", "id"  # the names of the columns, and of the fields of a JSON line
-ROW_GROUP = 2**18  # rows, so that a reader need not hold many
-Batch = tuple[Bytes, list[str] | None]  # rows of bytes, and an identifier for each if there are any
+RowsAndIds = tuple[Bytes, list[str] | None]  # an identifier for each row, if there are any
 
 
-def format_of(path: Path, format: Format | None = None) -> Format:
-    """What a file holds, as asked or by its ending."""
-    if format is not None:
-        return format
+def format_of(path: Path, given: ReportFormat | None, option: str) -> ReportFormat:
+    """What a file of reports holds, as given by an option of this name, or by its ending."""
+    known = get_args(ReportFormat)
+    if given is not None:
+        require(given in known, option, f"must be one of {', '.join(known)}", given)
+        return given
     if path.suffix.lower() not in ENDINGS:
         raise InvalidParameter(
             f"{path}: reports are in {', '.join(ENDINGS)} files; say what this one holds with "
-            f"--format ({', '.join(get_args(Format))})."
+            f"{option} ({', '.join(known)})."
         )
     return ENDINGS[path.suffix.lower()]
 
 
-def write(path: Path, format: Format, batches: Iterable[Batch]) -> None:
-    """Write reports, batch after batch, without holding them all."""
+def write_reports(path: Path, format: ReportFormat, some: Iterable[RowsAndIds]) -> None:
+    """Write reports, some after some, without holding them all."""
     if format == "raw":
         with path.open("wb") as file:
-            file.writelines(rows.tobytes() for rows, _ in batches)
+            file.writelines(rows.tobytes() for rows, _ in some)
     elif format == "jsonl":
         with path.open("wb") as file:
-            file.writelines(line for rows, ids in batches for line in _json_lines(rows, ids))
+            file.writelines(line for rows, ids in some for line in _json_lines(rows, ids))
     else:
-        _write_table(path, format, iter(batches))
+        from ldp3.collection.tables import write_table
+
+        write_table(path, format, iter(some))
 
 
 def _json_lines(rows: Bytes, ids: list[str] | None) -> Iterator[bytes]:
     for i, row in enumerate(rows):
         identifier = "" if ids is None else f'"{ID}":"{ids[i]}",'
         yield f'{{{identifier}"{REPORT}":"{b64encode(row).decode()}"}}\n'.encode()
-
-
-def _write_table(path: Path, format: Format, batches: Iterator[Batch]) -> None:
-    first = next(batches, None)
-
-    def frames(*_: object) -> Iterator[pl.DataFrame]:
-        if first is not None:
-            yield _frame(*first)
-        for rows, ids in batches:
-            yield _frame(rows, ids)
-
-    identified = first is not None and first[1] is not None
-    schema = pl.Schema({REPORT: pl.Binary, **({ID: pl.String} if identified else {})})
-    table = register_io_source(frames, schema=schema)
-    if format == "parquet":
-        table.sink_parquet(path, row_group_size=ROW_GROUP)
-    else:
-        table.sink_ipc(path)
-
-
-def _frame(rows: Bytes, ids: list[str] | None) -> pl.DataFrame:
-    reports = pl.Series(REPORT, rows).cast(pl.List(pl.UInt8)).cast(pl.Binary)
-    return pl.DataFrame([reports] if ids is None else [reports, pl.Series(ID, ids, pl.String)])
