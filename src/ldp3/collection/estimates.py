@@ -96,7 +96,7 @@ class CollectionEstimate:
         each = "all at once" if about["simultaneous"] else "each"
         title = (
             f"{about['collection']}: {about['n']:,} reports, {about['protocol']}, "
-            f"ε = {about['epsilon']:g}; intervals at level {about['confidence']:.4g}, {each}"
+            f"ε = {about['epsilon']:g}; intervals with confidence {about['confidence']:.4g}, {each}"
         )
         heads = ["value", "frequency", "low", "high", str(about["method"])]
         rows = [[label, *(f"{x:.5f}" for x in numbers)] for label, *numbers in self.table.rows()]
