@@ -202,8 +202,10 @@ class Plan:
     def read(cls, given: object, source: str, plugins: Iterable[str | Path] = ()) -> "Plan":
         """The plan that a description states; one that was edited or weakened is refused."""
         fields = description.require_format(given, description.FORMAT, source)
+        files = tuple(plugins)
+        load_plugins(files)  # what is wrong with them is not the description's fault
         try:
-            plan = cls(**description.options(fields, source), plugins=plugins)
+            plan = cls(**description.options(fields, source), plugins=files)
         except UnknownName:
             raise InvalidData(
                 f"{source}: no protocol here is called {fields['protocol']!r}; give the file that "
