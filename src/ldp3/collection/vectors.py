@@ -25,7 +25,7 @@ from ldp3.protocols.base import FrequencyOracle
 from ldp3.randomness.thresholds import WORDS
 from ldp3.randomness.words import Words
 
-SETTINGS = (1.0, 5), (0.5, 17), (4.0, 1_000), (2.0, 1_000_003)  # ε and d
+SETTINGS = (1.0, 5), (1.0, 8), (0.5, 17), (4.0, 1_000), (2.0, 1_000_003)  # ε and d
 LONGEST = 128  # bits of a report, so that people can still read the file
 THRESHOLD = 2**32  # a constant below is a size or a version, not a share of 2⁶⁴ words
 PLACES = 3  # the first words of a report are put to the edges, one at a time
