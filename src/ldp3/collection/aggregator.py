@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ldp3.arrays import BoolArray, FloatArray, Reports, Total
-from ldp3.collection.counts import LIMIT, Counts, digests_of, stated
+from ldp3.collection.counts import LIMIT, Counts, digests_of, read_counts
 from ldp3.collection.description import require_format
 from ldp3.collection.plan import Plan, as_plan
 from ldp3.collection.wire import IMPOSSIBLE, LENGTH, VERSION, add_to
@@ -157,7 +157,7 @@ class Aggregator:
         )
         with ExitStack() as stack:
             pool = executor or stack.enter_context(ThreadPoolExecutor(threads or available_cores()))
-            done = stack.enter_context(closing(reading.counted(pool, wire, parts)))
+            done = stack.enter_context(closing(reading.count_in_order(pool, wire, parts)))
             for part, counts in done:
                 # the first in the order of the files counts, whatever the executor did first
                 again = (counts.seen & fresh.seen) | (counts.seen & self._counts.seen)
@@ -215,7 +215,7 @@ class Aggregator:
         """Read counts; numbers that no collection can have are refused."""
         given = require_format(read_json(Path(path)), FORMAT, str(path))
         server = cls(Plan.read(given.get("plan"), f"{path}: plan", plugins))
-        counts = stated(given, server.plan.oracle)
+        counts = read_counts(given, server.plan.oracle)
         if counts is None:
             raise InvalidData(f"{path}: are no counts of {server.plan.name!r}; make them again.")
         server._counts = counts

@@ -81,7 +81,7 @@ class Counts:
         self.forgotten += other.forgotten
 
 
-def stated(given: dict[str, Any], oracle: FrequencyOracle) -> Counts | None:
+def read_counts(given: dict[str, Any], oracle: FrequencyOracle) -> Counts | None:
     """The counts that a file states; None if no reports of this oracle give them."""
     n, refused, identified = given.get("n"), given.get("refused"), given.get("identified")
     total = _numbers(given.get("total"), oracle.empty.total)

@@ -42,7 +42,7 @@ def require_format(given: object, format: str, source: str) -> dict[str, Any]:
     return given
 
 
-def options(fields: dict[str, Any], source: str) -> dict[str, Any]:
+def plan_options(fields: dict[str, Any], source: str) -> dict[str, Any]:
     """The options of the plan that a description states, which are not checked yet."""
     for key in ("name", "protocol", "epsilon", "d", "method", "outside", "labels"):
         if key not in fields:

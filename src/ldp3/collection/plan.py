@@ -205,7 +205,7 @@ class Plan:
         files = tuple(plugins)
         load_plugins(files)  # what is wrong with them is not the description's fault
         try:
-            plan = cls(**description.options(fields, source), plugins=files)
+            plan = cls(**description.plan_options(fields, source), plugins=files)
         except UnknownName:
             raise InvalidData(
                 f"{source}: no protocol here is called {fields['protocol']!r}; give the file that "

@@ -70,13 +70,13 @@ def _parts_of_bytes(path: Path, wire: Wire, format: ReportFormat) -> Iterator[Pa
 
 
 def _parts_of_table(path: Path, wire: Wire, format: ReportFormat) -> Iterator[Part]:
-    from ldp3.collection.tables import size_of
+    from ldp3.collection.tables import count_rows
 
-    rows, step = size_of(path, format), max(PART // wire.report_bytes, 1)
+    rows, step = count_rows(path, format), max(PART // wire.report_bytes, 1)
     return (Part(str(path), format, s, min(s + step, rows)) for s in range(0, rows, step))
 
 
-def counted(
+def count_in_order(
     pool: Executor, wire: Wire, parts: Iterable[Part]
 ) -> Generator[tuple[Part, Counts], None, None]:
     """Count the parts, a few at a time, and give them back in their order."""

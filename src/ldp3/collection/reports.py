@@ -35,18 +35,18 @@ def format_of(path: Path, given: ReportFormat | None, option: str) -> ReportForm
     return ENDINGS[path.suffix.lower()]
 
 
-def write_reports(path: Path, format: ReportFormat, some: Iterable[RowsAndIds]) -> None:
-    """Write reports, some after some, without holding them all."""
+def write_reports(path: Path, format: ReportFormat, chunks: Iterable[RowsAndIds]) -> None:
+    """Write reports, chunk after chunk, without holding them all."""
     if format == "raw":
         with path.open("wb") as file:
-            file.writelines(rows.tobytes() for rows, _ in some)
+            file.writelines(rows.tobytes() for rows, _ in chunks)
     elif format == "jsonl":
         with path.open("wb") as file:
-            file.writelines(line for rows, ids in some for line in _json_lines(rows, ids))
+            file.writelines(line for rows, ids in chunks for line in _json_lines(rows, ids))
     else:
         from ldp3.collection.tables import write_table
 
-        write_table(path, format, iter(some))
+        write_table(path, format, iter(chunks))
 
 
 def _json_lines(rows: Bytes, ids: list[str] | None) -> Iterator[bytes]:

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 ROW_GROUP = 2**18  # rows, so that a reader need not hold many
 
 
-def write_table(path: Path, format: ReportFormat, some: Iterator[RowsAndIds]) -> None:
-    """Write reports, some after some, without holding them all."""
-    first = next(some, None)
+def write_table(path: Path, format: ReportFormat, chunks: Iterator[RowsAndIds]) -> None:
+    """Write reports, chunk after chunk, without holding them all."""
+    first = next(chunks, None)
 
     def frames(*_: object) -> Iterator[pl.DataFrame]:
         if first is not None:
             yield _frame(*first)
-        for rows, ids in some:
+        for rows, ids in chunks:
             yield _frame(rows, ids)
 
     identified = first is not None and first[1] is not None
@@ -36,7 +36,7 @@ def write_table(path: Path, format: ReportFormat, some: Iterator[RowsAndIds]) ->
         table.sink_ipc(path)
 
 
-def size_of(path: Path, format: ReportFormat) -> int:
+def count_rows(path: Path, format: ReportFormat) -> int:
     """How many rows a table of reports has."""
     try:
         table = _scan(path, format)

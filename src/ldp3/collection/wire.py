@@ -109,7 +109,7 @@ class Wire:
     def __reduce__(self) -> tuple[Callable[..., "Wire"], tuple[Any, ...]]:
         # another process must load the plug-ins before it can read the protocol
         sources = [(path, path.read_bytes()) for path in self.plugins]
-        return _arrived, (pickle.dumps(self.oracle), self.tag, sources)
+        return _unpickled, (pickle.dumps(self.oracle), self.tag, sources)
 
 
 def add_to(refused: dict[str, int], reason: str, rows: int) -> None:
@@ -118,7 +118,7 @@ def add_to(refused: dict[str, int], reason: str, rows: int) -> None:
         refused[reason] = refused.get(reason, 0) + rows
 
 
-def _arrived(oracle: bytes, tag: bytes, sources: list[tuple[Path, bytes]]) -> Wire:
+def _unpickled(oracle: bytes, tag: bytes, sources: list[tuple[Path, bytes]]) -> Wire:
     for path, source in sources:
         plugin(path, source)
     return Wire(pickle.loads(oracle), tag, tuple(path for path, _ in sources))
