@@ -6,14 +6,14 @@ import pytest
 import ldp3
 from ldp3.arrays import Reports
 from ldp3.collection.aggregator import Aggregator
-from ldp3.collection.plan import Plan
+from ldp3.collection.plan import Plan, deployable
 from ldp3.collection.wire import IMPOSSIBLE, LENGTH, OTHER_COLLECTION, OTHER_VERSION, TAG_BYTES
 
 PLANS = [
     Plan("wire", spec, 1.0, d)
-    for spec in ("grr", "rappor", "oue", "blh", "olh", "ss")
+    for spec in deployable()
     for d in (2, 5, 64, 65, 300, 70_000)
-    if d < 1000 or spec in ("grr", "olh")
+    if ldp3.oracle(spec, 1.0, d).report_bits < 1_000
 ] + [Plan("wire", "olh(g=70000)", 1.0, 9), Plan("wire", "olh(g=300)", 1.0, 9)]
 NAMES = [f"{plan.protocol}-{plan.d}" for plan in PLANS]
 SMALL = [Plan("wire", spec, 1.0, 5) for spec in ("grr", "oue", "olh", "ss")]
