@@ -49,9 +49,7 @@ Methods = Annotated[
 Metrics = Annotated[
     list[str],
     _several,
-    Parameter(
-        name=["--metrics", "-u"], help="Utility metrics, such as l1 or kl; paper, all."
-    ),
+    Parameter(name=["--metrics", "-u"], help="Utility metrics, such as l1 or kl; paper, all."),
 ]
 Data = Annotated[
     str,
@@ -97,6 +95,7 @@ class ReadingOptions(Reading):
 
 ReadingFlags = Annotated[ReadingOptions, Parameter(name="*", group=READING)]
 AS_IT_IS = ReadingOptions()
+
 
 def shown_default(default: object) -> str | None:
     """A default as one would type it; what is off by default needs no word."""

@@ -33,9 +33,7 @@ def run(
     reference: Literal["truth", "raw"] = "truth",
     executor: str = "threads",
     plugins: options.Plugins = [],  # noqa: B006
-    output: Annotated[
-        Path | None, Parameter(name=["--output", "-o"], group=options.OUTPUT)
-    ] = None,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"], group=options.OUTPUT)] = None,
     fresh: Annotated[bool, Parameter(group=options.OUTPUT)] = False,
     keep_estimates: Annotated[bool, Parameter(group=options.OUTPUT)] = False,
     format: Annotated[
