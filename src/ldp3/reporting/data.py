@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from ldp3.recommendation.words import combination
 from ldp3.reporting.charts.every import charts
 from ldp3.reporting.findings import Findings
 from ldp3.reporting.frequencies import Frequencies
@@ -49,7 +48,6 @@ def _sheet(found: Findings, metric: str, epsilon: float) -> dict[str, Any]:
         "better": sheet.better,
         "factor": 10.0**sheet.exponent,
         "scale": f"in units of {10.0**sheet.exponent:g}",
-        "best": combination(*sheet.best),
         "wins": [{"method": m, "rate": _short(rate)} for m, rate in sheet.wins.items()],
         "sizes": [
             {key: _short(value) for key, value in row.items()}
