@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ldp3.cli import main
-from ldp3.results import Results
+from ldp3.results.table import Results
 from tests.reporting.examples import several
 
 
@@ -141,9 +141,3 @@ def test_list_cites_what_results_used(command: Command, folder: Path) -> None:
 def test_list_shows_what_results_used(command: Command, folder: Path) -> None:
     names = re.findall(r"^  (\w+)", command("list", "--used", folder)[1], re.MULTILINE)
     assert names == ["grr", "olh", "oue", "base_pos", "none", "norm_sub", "l1", "ndcg"]
-
-
-def test_results_show_their_labels_as_text_in_notebooks(results: Results) -> None:
-    html = results._repr_html_()
-    assert "<script" not in html
-    assert "&lt;script&gt;" in html

@@ -87,7 +87,9 @@ def _ranked(part: pl.DataFrame, better: str, alpha: float) -> pl.DataFrame:
     measured = runs(part)
     p, tied = p_values(measured, better), ties(measured, better, alpha)
     means = {pair: float(values.mean()) for pair, values in measured.items()}
-    order = sorted(means, key=means.__getitem__, reverse=better == "higher")
+    first = leader(means, better)  # also where another one differs from it in the last digits
+    others = [pair for pair in means if pair != first]
+    order = [first, *sorted(others, key=means.__getitem__, reverse=better == "higher")]
     return pl.DataFrame(
         {
             "rank": range(1, len(order) + 1),
