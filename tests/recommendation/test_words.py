@@ -7,6 +7,7 @@ from ldp3.recommendation.words import (
     NAMED,
     USUAL,
     Candidate,
+    Interval,
     compared,
     number,
     throughout,
@@ -17,7 +18,7 @@ from ldp3.recommendation.words import (
 def candidates(*means: float, tied: int = 1, protocols: Any = None) -> list[Candidate]:
     names = protocols or [f"p{i}" for i in range(len(means))]
     return [
-        Candidate(name, "none", mean, mean, mean, i < tied)
+        Candidate(name, "none", Interval(mean, mean, mean), i < tied)
         for i, (name, mean) in enumerate(zip(names, means, strict=True))
     ]
 

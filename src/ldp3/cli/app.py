@@ -7,8 +7,10 @@ exit code 2; a bug of ours is a traceback. What is slow to import is imported by
 import os
 import shlex
 import sys
+from collections.abc import Callable
+from typing import Any
 
-from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
+from cyclopts import App, CycloptsError, Group, Parameter, UnusedCliTokensError
 
 from ldp3 import __version__
 from ldp3.cli.aggregate import aggregate
@@ -35,13 +37,15 @@ app = App(
     version=__version__,
     default_parameter=Parameter(negative=(), show_default=shown_default),
 )
-for command in (run, recommend, report):
-    app.command(command, group=COMPARE)
+GROUPS: dict[Group, list[Callable[..., Any]]] = {
+    COMPARE: [run, recommend, report],
+    DEPLOY: [plan, perturb, aggregate, merge, estimate],
+    EXTEND: [new, verify, convert],
+}
+for group, commands in GROUPS.items():
+    for command in commands:
+        app.command(command, group=group)
 app.command(list_, name="list", group=COMPARE)
-for command in (plan, perturb, aggregate, merge, estimate):
-    app.command(command, group=DEPLOY)
-for command in (new, verify, convert):
-    app.command(command, group=EXTEND)
 
 
 def run_command(arguments: list[str]) -> int:

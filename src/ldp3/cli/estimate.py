@@ -39,6 +39,11 @@ def estimate(
 
     server = Aggregator.load(counts, plugins)
     found = CollectionEstimate.of(server, method, confidence, simultaneous)
-    if output is not None:
+    if output is not None and output.suffix == ".html":
+        from ldp3.files import write_text
+        from ldp3.reporting.estimate import estimate_page
+
+        write_text(output, estimate_page(found))
+    elif output is not None:
         found.save(output)
     print({"table": found.text, "csv": found.csv, "json": found.json}[format](), end="")

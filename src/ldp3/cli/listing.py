@@ -34,7 +34,9 @@ def list_(
 
     modules = load_plugins(plugins)
     known = {name: kind for name, kind in every_kind().items() if not kinds or name in kinds}
-    shown = {name: list(find(kind, *modules).values()) for name, kind in known.items()}
+    shown: dict[str, list[type]] = {
+        name: list(find(kind, *modules).values()) for name, kind in known.items()
+    }
     if used is not None:
         from ldp3.reporting.citations import used_by
         from ldp3.results.storage import load_results

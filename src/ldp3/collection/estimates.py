@@ -12,7 +12,7 @@ from ldp3.files import whole_file
 from ldp3.postprocessing.base import method as build
 from ldp3.printing import columns
 
-WRITTEN = (".csv", ".json", ".parquet", ".html")
+WRITTEN = (".csv", ".json", ".parquet")
 
 
 @dataclass(frozen=True)
@@ -65,15 +65,15 @@ class CollectionEstimate:
         return cls(pl.DataFrame(values), about)
 
     def save(self, path: Path) -> None:
-        """Write a .csv, .json or .parquet file, or an .html page."""
+        """Write a .csv, .json or .parquet file."""
         if path.suffix not in WRITTEN:
             raise InvalidParameter(f"{path}: an estimate is written to {', '.join(WRITTEN)}.")
         with whole_file(path) as temporary:
             if path.suffix == ".parquet":
                 self.table.write_parquet(temporary)
             else:
-                texts = {".csv": self.csv, ".json": self.json, ".html": self.html}
-                temporary.write_text(texts[path.suffix](), encoding="utf-8")
+                text = self.csv() if path.suffix == ".csv" else self.json()
+                temporary.write_text(text, encoding="utf-8")
 
     def csv(self) -> str:
         """The table."""
@@ -83,12 +83,6 @@ class CollectionEstimate:
         """What the collection is, and the table as a list of values."""
         content = {**self.about, "values": self.table.to_dicts()}
         return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
-
-    def html(self) -> str:
-        """One page for people to look at."""
-        from ldp3.reporting.estimate import estimate_page
-
-        return estimate_page(self)
 
     def text(self) -> str:
         """Columns for people to read."""

@@ -18,15 +18,14 @@ from ldp3.experiment.grid import Experiment, Named, experiment
 from ldp3.experiment.lab import Lab
 from ldp3.experiment.run import run
 from ldp3.noise import Noise
-from ldp3.postprocessing.base import PostProcessor
 from ldp3.progress import Bar, Progress
-from ldp3.protocols.base import FrequencyOracle
 from ldp3.recommendation import race
-from ldp3.recommendation.answer import Answer, Candidate, Interval, Recommendation, ValueInterval
+from ldp3.recommendation.answer import Answer, Recommendation, ValueInterval
 from ldp3.recommendation.code import lines
 from ldp3.recommendation.contest import Combination, Contest, Question
 from ldp3.recommendation.populations import Populations
 from ldp3.recommendation.race import POPULATIONS, Rules
+from ldp3.recommendation.words import USUAL, Candidate, Interval
 from ldp3.types import Dataset
 
 SHOWN = 5  # values whose intervals are told
@@ -141,7 +140,6 @@ class _Answers:
         order = sorted((c for c in tied if c != best), key=lambda c: c.worse.value)
         named = {(c.protocol, c.method): c for c in candidates}
         values, unheld, at_once = self._values(epsilon, (best.protocol, best.method))
-        usual = [(p, m) for m in PostProcessor.sets["usual"] for p in FrequencyOracle.sets["usual"]]
         oracle = contest.lab.oracle(self._cell(epsilon, best.protocol))
         refine = contest.lab.methods[contest.methods.index(best.method)]
         return Answer(
@@ -150,7 +148,7 @@ class _Answers:
             contest.better[metric],
             best,
             tuple(order),
-            tuple(named[pair] for pair in usual if pair in named),
+            tuple(named[pair] for pair in USUAL if pair in named),
             min((c for c in candidates if c.method == "none"), key=lambda c: c.worse.value),
             standing.reason,
             len(candidates),
@@ -174,8 +172,9 @@ class _Answers:
             protocol,
             method,
             error,
-            _interval(gap, both_sides),
+            bool(standing.left[index]),
             contest.lab.oracle(self._cell(question[0], protocol)).report_bits,
+            _interval(gap, both_sides),
             repeats * POPULATIONS,
         )
 

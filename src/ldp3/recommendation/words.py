@@ -11,6 +11,15 @@ NAMED = 6  # ties named in a sentence, at most
 
 
 @dataclass(frozen=True)
+class Interval:
+    """An estimate and the ends of its confidence interval; all the same where there is none."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
 class Candidate:
     """A protocol with a method, as measured by one metric at one ε.
 
@@ -18,21 +27,25 @@ class Candidate:
     ----------
     protocol, method
         Canonical specs.
-    mean, low, high
-        The metric's mean and its confidence interval; the same where there is no interval.
+    error
+        What the metric is, or will be.
     tied
         Whether it cannot be told from the best one; the best one is.
     bits
         Size of a report, where it is known.
+    worse
+        By how much it is worse than the best one, in units of the metric, where that was compared.
+    collections
+        How many were simulated of it.
     """
 
     protocol: str
     method: str
-    mean: float
-    low: float
-    high: float
+    error: Interval
     tied: bool
     bits: int | None = None
+    worse: Interval = Interval(0.0, 0.0, 0.0)
+    collections: int = 0
 
     @property
     def name(self) -> str:
@@ -61,8 +74,8 @@ def verdict(
     `candidates` are, from best to worst, at least all that are tied; `considered` is the number of
     combinations that were compared.
 
-    >>> best = Candidate("ss", "norm_sub", 0.10, 0.09, 0.11, True)
-    >>> other = Candidate("olh", "none", 0.25, 0.24, 0.26, False)
+    >>> best = Candidate("ss", "norm_sub", Interval(0.10, 0.09, 0.11), tied=True)
+    >>> other = Candidate("olh", "none", Interval(0.25, 0.24, 0.26), tied=False)
     >>> said = verdict([best, other], "l1", "lower", 1.0, considered=2, confidence=0.95)
     >>> print("\\n".join(said))
     At ε = 1, deploy ss with norm_sub: l1 = 0.1 (0.09 to 0.11), the lowest of 2 combinations.
@@ -71,7 +84,7 @@ def verdict(
     """
     best, tied = candidates[0], [c for c in candidates[1:] if c.tied]
     extreme = "lowest" if better == "lower" else "highest"
-    measured = f"{metric} = {_interval(best)}"
+    measured = f"{metric} = {_interval(best.error)}"
     if considered == 1:
         return [
             f"At ε = {epsilon:g}, {best.name} has {measured}; nothing else was measured, so there "
@@ -107,7 +120,7 @@ def cost_of_defaults(
     worse = [c for c in candidates if (c.protocol, c.method) in USUAL and not c.tied]
     if not worse:
         return []
-    parts = [f"{c.name} has {compared(c.mean, best.mean, metric, better)}" for c in worse]
+    parts = [f"{c.name} has {compared(c.error.value, best.error.value, metric, better)}" for c in worse]
     return [f"The usual defaults cost accuracy: {', '.join(parts)}."]
 
 
@@ -166,10 +179,10 @@ def _smallest(equal: Sequence[Candidate]) -> str:
     return f"The smallest reports among them: {small.name}, {min(sizes):,} bits."
 
 
-def _interval(candidate: Candidate) -> str:
-    if candidate.low == candidate.high:
-        return number(candidate.mean)
-    return f"{number(candidate.mean)} ({number(candidate.low)} to {number(candidate.high)})"
+def _interval(error: Interval) -> str:
+    if error.low == error.high:
+        return number(error.value)
+    return f"{number(error.value)} ({number(error.low)} to {number(error.high)})"
 
 
 def _sure(confidence: float) -> str:

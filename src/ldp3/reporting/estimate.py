@@ -12,7 +12,7 @@ class Estimated(Protocol):
     """What a collection says about its people.
 
     `table` has `label frequency low high processed`, one row per value; `about` says the
-    collection, protocol, epsilon, n, refused (reports by reason), level, simultaneous and method.
+    collection, protocol, epsilon, n, refused (reports by reason), confidence, simultaneous and method.
     """
 
     @property
@@ -30,7 +30,7 @@ def estimate_page(answer: Estimated) -> str:
     context = {
         "name": about["collection"],
         "facts": f"{about['n']:,} reports · {about['protocol']}, ε = {about['epsilon']:g} · "
-        f"intervals at level {about['level']:g}, {each}",
+        f"{about['confidence']:.4g} confidence, {each}",
         "method": about["method"],
         "left_out": f"Reports left out: {left_out}." if left_out else "",
         "rows": [_row(top, *row) for row in table.rows()],

@@ -12,7 +12,7 @@ import polars as pl
 from ldp3 import specs
 from ldp3.errors import LDPError
 from ldp3.protocols.base import FrequencyOracle
-from ldp3.recommendation.words import Candidate, throughout, verdict
+from ldp3.recommendation.words import Candidate, Interval, throughout, verdict
 from ldp3.reporting.checks import COMBINATION, check
 from ldp3.reporting.frequencies import Frequencies
 from ldp3.results.sheets import Sheet
@@ -123,7 +123,10 @@ class Findings:
         rows = self.combinations.filter(metric=metric, epsilon=epsilon)
         ends = rows.with_columns(pl.col("low", "high").fill_null(pl.col("mean")))
         columns = "protocol", "method", "mean", "low", "high", "tied", "bits"
-        return [Candidate(*row) for row in ends.select(columns).rows()]
+        return [
+            Candidate(protocol, method, Interval(mean, low, high), tied, bits)
+            for protocol, method, mean, low, high, tied, bits in ends.select(columns).rows()
+        ]
 
     def words(self, metric: str, epsilon: float) -> list[str]:
         """What to deploy, in sentences."""
@@ -152,9 +155,9 @@ class Findings:
         ranked = [c for c in self.candidates(metric, epsilon) if c.bits is not None]
         for protocol in self.protocols:
             own = [c for c in ranked if c.protocol == protocol]
-            raw = [c.mean for c in own if c.method == "none"]
+            raw = [c.error.value for c in own if c.method == "none"]
             for best in own[:1]:
-                row = {"protocol": protocol, "bits": best.bits, "best": best.mean}
+                row = {"protocol": protocol, "bits": best.bits, "best": best.error.value}
                 out.append({**row, "method": best.method, "raw": raw[0] if raw else None})
         positions = side_by_side([row["bits"] for row in out])
         return [{**row, "position": x} for row, x in zip(out, positions, strict=True)]
