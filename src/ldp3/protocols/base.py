@@ -115,7 +115,8 @@ class FrequencyOracle(ABC):
     def simulate(self, histogram: IntArray, rng: np.random.Generator) -> Tally:
         """A tally with the law of the user path, for users with this histogram."""
         chunks = users(histogram, self.chunk_size)
-        return reduce(add, (self.aggregate(self.perturb(values, rng)) for values in chunks))
+        tallies = (self.aggregate(self.perturb(values, rng)) for values in chunks)
+        return reduce(add, tallies, self.empty)
 
     @abstractmethod
     def estimate(self, tally: Tally) -> Estimate:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldp3.arrays import BoolArray, Reports
+from ldp3.errors import require
 from ldp3.kernels import bits
 
 Bytes = NDArray[np.uint8]
@@ -135,6 +136,10 @@ class Fields(Layout):
     """
 
     fields: tuple[tuple[str, int], ...]
+
+    def __post_init__(self) -> None:
+        filled = all((bound - 1).bit_length() % 8 == 0 for _, bound in self.fields[:-1])
+        require(filled, self, "all fields but the last must fill whole bytes", self.fields)
 
     @property
     def bits(self) -> int:

@@ -49,8 +49,9 @@ class Words(Iterator[int]):
 
     def take(self, count: int) -> WordArray:
         """The next `count` words."""
-        first = np.fromiter(islice(self._few, count), dtype=np.uint64)
-        words = np.concatenate([first, self._fetch(count - len(first))])
+        words = np.fromiter(islice(self._few, count), dtype=np.uint64)
+        if len(words) < count:  # NumPy takes a step even for no bytes
+            words = np.concatenate([words, self._fetch(count - len(words))])
         if len(words) < count:
             raise StopIteration
         return words

@@ -21,7 +21,7 @@ def python(code: str, **environment: str) -> str:
 
 
 USE = "import ldp3, numpy; o = ldp3.oracle('olh', 1.0, 10); "
-COUNT = "print(o.aggregate(o.perturb(numpy.arange(10), ldp3.stream(0))).sum())"
+COUNT = "print(o.aggregate(o.perturb(numpy.arange(10), ldp3.stream(0))).total.sum())"
 
 
 @pytest.mark.parametrize("slow", ["numba", "polars", "scipy", "matplotlib", "pandas", "pyarrow"])
@@ -37,7 +37,7 @@ def test_a_cache_that_cannot_be_written_is_harmless(tmp_path: Path) -> None:
 
 
 def test_compiling_is_announced_once_and_only_when_needed(tmp_path: Path) -> None:
-    say = "from ldp3.kernels import on_compile; on_compile(lambda: print('compiling')); "
+    say = "from ldp3.kernels.compile import on_compile; on_compile(lambda: print('compiling')); "
     fresh = str(tmp_path / "cache")
     assert python(USE + say + COUNT, NUMBA_CACHE_DIR=fresh).count("compiling") == 1
     assert python(USE + say + COUNT, NUMBA_CACHE_DIR=fresh).count("compiling") == 0
