@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from ldp3.catalog import find, installed_names, look_up
 
 import ldp3
 from ldp3 import LDPError
-from ldp3.catalog import find, installed_names, look_up
 from ldp3.cli import main
 from ldp3.metrics.base import Metric
 from ldp3.protocols.base import FrequencyOracle

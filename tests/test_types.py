@@ -37,9 +37,7 @@ def test_adding_leaves_both_tallies_as_they_are() -> None:
 
 def test_tallies_of_other_domains_do_not_add() -> None:
     for other in (np.zeros(3), np.zeros((2, 1)), np.zeros(1), 0.0):  # no broadcasting
-        with pytest.raises(
-            InvalidData, match=r"ε and domain add up, got totals of shape \(2,\)"
-        ):
+        with pytest.raises(InvalidData, match=r"ε and domain add up, got totals of shape \(2,\)"):
             Tally(np.zeros(2), 1) + Tally(np.asarray(other), 1)
     with pytest.raises(TypeError):
         Tally(np.zeros(2), 1) + np.zeros(2)  # type: ignore[operator]

@@ -16,10 +16,12 @@ import pytest
 
 import ldp3
 from ldp3.cli import main
-from ldp3.collection import files, reading
-from ldp3.collection.aggregator import IN_FLIGHT, Aggregator
+from ldp3.collection import reading
+from ldp3.collection import reports as report_files
+from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.counts import Counts
 from ldp3.collection.plan import Plan
+from ldp3.collection.reading import IN_FLIGHT
 from ldp3.verification.base import ALPHA, binomial_p
 
 LABELS = ["home", "search", "cart", "help"]
@@ -61,13 +63,13 @@ def test_from_a_plan_to_an_estimate(folder: Path, run: Run) -> None:
     assert [line.split()[0] for line in out.splitlines()[2:]] == ["value", *LABELS]
     server = Aggregator.load(folder / "counts.json")
     low, high = server.estimate().confidence_interval(0.9)
-    answer = json.loads(run("estimate counts.json --format json --level 0.9")[1])
+    answer = json.loads(run("estimate counts.json --format json --confidence 0.9")[1])
     assert answer["n"] == 1_000
     assert [v["label"] for v in answer["values"]] == LABELS
     assert [v["low"] for v in answer["values"]] == low.tolist()
     assert [v["high"] for v in answer["values"]] == high.tolist()
     _, high = server.estimate().confidence_interval(0.9, simultaneous=True)
-    wider = json.loads(run("estimate counts.json --format json --level 0.9 --simultaneous")[1])
+    wider = json.loads(run("estimate counts.json --format json --confidence 0.9 --simultaneous")[1])
     assert [v["high"] for v in wider["values"]] == high.tolist()
     assert [v["frequency"] for v in answer["values"]] == server.estimate().frequencies.tolist()
     assert [v["processed"] for v in answer["values"]] == server.frequencies("norm_sub").tolist()
@@ -174,7 +176,7 @@ MISTAKES = {
     "perturb pages.ldp3.json kosarak.dat -o r.bin": "one value per row is needed",
     "aggregate pages.ldp3.json -o c.json": "REPORTS",
     "aggregate pages.ldp3.json none.bin -o c.json": "there is no such file",
-    "aggregate pages.ldp3.json values.csv -o c.json": "--format",
+    "aggregate pages.ldp3.json values.csv -o c.json": "--input-format",
     "aggregate pages.ldp3.json values.csv -t 0 -o c.json": "must be at least 1",
     "aggregate pages.ldp3.json r.bin ./r.bin -o c.json": "r.bin is given twice",
     "merge counts.json counts.json -o c.json": "counts.json is given twice",
@@ -182,7 +184,7 @@ MISTAKES = {
     "merge counts.json other.json -o c.json": "different collections",
     "estimate pages.ldp3.json": "is no 'ldp3 counts' file",
     "estimate empty.json": "no report was counted",
-    "estimate counts.json --level 95": "--level: must be between 0 and 1",
+    "estimate counts.json --confidence 95": "--confidence: must be between 0 and 1",
     "estimate counts.json -m norm_sup": "Did you mean 'norm_sub'",
     "estimate counts.json -o e.xlsx": "an estimate is written to",
 }
@@ -216,16 +218,16 @@ def test_stopping_leaves_the_old_output_and_no_half_of_a_new_one(
     output = folder / f"reports.{ending}"
     output.write_bytes(b"old")
     before = sorted(folder.iterdir())
-    write = files.write
+    write = report_files.write_reports
 
-    def stopped(path: Path, format: files.Format, batches: Any) -> None:
+    def stopped(path: Path, format: report_files.ReportFormat, batches: Any) -> None:
         def some() -> Any:
             yield next(iter(batches))
             raise KeyboardInterrupt
 
         write(path, format, some())
 
-    monkeypatch.setattr(files, "write", stopped)
+    monkeypatch.setattr(report_files, "write_reports", stopped)
     assert run(f"perturb pages.ldp3.json values.csv -o {output}")[0] == 130
     assert output.read_bytes() == b"old"
     assert sorted(folder.iterdir()) == before

@@ -28,7 +28,7 @@ def test_the_answer_goes_to_stdout(
     assert ldp3(monkeypatch, *SMALL, "-e", "1", "-u", "l1", "--population", "5000") == 0
     out = capsys.readouterr().out
     assert "sample: 400 people in the sample, 3 values. The answer is for 5,000 users." in out
-    assert "Deploy " in out
+    assert "l1 (lower is better): " in out
 
 
 def test_several_questions_are_answered_in_one_table(
@@ -53,7 +53,7 @@ def test_json_and_the_plan_agree(
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        ([], "--dataset requires"),
+        ([], "--data requires"),
         (["-d", "nowhere.csv"], "nowhere.csv"),
         ([*SMALL, "-e", "much"], "-e: epsilon must be a number"),
         ([*SMALL, "--confidence", "2"], "confidence must be"),

@@ -1,3 +1,4 @@
+import csv
 import os
 import re
 import shlex
@@ -15,7 +16,7 @@ import pytest
 import ldp3
 from ldp3.cli import main
 from ldp3.datasets.base import Reading
-from ldp3.journal import path_of
+from ldp3.experiment.journal import path_of
 
 LDP3 = [sys.executable, "-m", "ldp3"]
 SMALL = ["-p", "grr", "oue", "-m", "norm_sub", "-r", "3"]
@@ -98,12 +99,8 @@ def test_several_values_are_separated_by_spaces_or_commas(
     ldp3_: Command, spelling: list[str]
 ) -> None:
     done = ldp3_("run", *spelling, "-m", "norm", "-r", "2", "--format", "csv")
-    assert [line.split(",")[4] for line in done.out.splitlines()[1:]] == [
-        "grr",
-        "grr",
-        "olh(g=4)",
-        "olh(g=4)",
-    ]
+    rows = list(csv.DictReader(done.out.splitlines()))
+    assert [row["protocol"] for row in rows] == ["grr", "grr", "olh(g=4)", "olh(g=4)"]
 
 
 def test_commas_inside_parentheses_belong_to_the_spec(ldp3_: Command) -> None:
@@ -143,7 +140,7 @@ def test_a_dry_run_only_tells_what_would_be_done(ldp3_: Command, tmp_path: Path)
     output = tmp_path / "x.csv"
     done = ldp3_("run", *SMALL, "-e", "1", "2", "--dry-run", "-o", str(output))
     assert done.code == 0
-    assert "cells      12 = protocols × epsilons × 3 repeats" in done.out
+    assert "cells      12 = data × protocols × epsilons × 3 repeats" in done.out
     assert re.search(r"time       about [\d.]+ (ms|s) on", done.out)
     assert re.search(r"memory     about [\d.]+ GB", done.out)
     assert list(tmp_path.iterdir()) == []
@@ -156,7 +153,7 @@ MISTAKES = [
     ("run -m nrm_sub", "Did you mean 'norm_sub'"),
     ("run -u l9", "Did you mean 'l"),
     ("run -e abc", "epsilon must be a number > 0, got 'abc'"),
-    ("run -e -1", "epsilon must be a number > 0, got -1.0"),
+    ("run -e -1", "--epsilon must be numbers > 0, got -1.0"),
     ("run -e", "-e needs at least one value"),
     ("run -p", "-p needs at least one value"),
     ("run -r 0", "repeats must be at least 1"),
@@ -383,7 +380,7 @@ def test_a_terminal_sees_progress(tmp_path: Path) -> None:
 
 
 def test_numbers_survive_in_the_journal() -> None:
-    from ldp3.journal import _packed, _unpacked
+    from ldp3.experiment.journal import _packed, _unpacked
 
     odd = np.array([[0.1, np.pi], [5e-324, -0.0]])
     assert _unpacked(_packed(odd)).tobytes() == odd.tobytes()
@@ -392,7 +389,7 @@ def test_numbers_survive_in_the_journal() -> None:
 def test_the_documented_commands_run(
     ldp3_: Command, integers: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = (Path(__file__).parents[1] / "docs" / "command-line.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
     monkeypatch.chdir(integers.parent)
     commands = re.findall(r"^ldp3 (.+)$", page, flags=re.MULTILINE)
     assert len(commands) > 8
@@ -403,7 +400,7 @@ def test_the_documented_commands_run(
 
 
 def test_every_option_is_documented(ldp3_: Command) -> None:
-    page = (Path(__file__).parents[1] / "docs" / "command-line.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
     documented = set(re.findall(r"`(--[a-z-]+)", page))
     ours = set(re.findall(r"^│ (--[a-z-]+)", ldp3_("run", "--help").out, flags=re.MULTILINE))
     reading = {"--" + f.name.replace("_", "-") for f in fields(Reading)}

@@ -8,8 +8,8 @@ import pytest
 import ldp3
 from examples.reproduction import advice, paper, power, shapes, theory
 from examples.reproduction.__main__ import BLOCKS, main
-from ldp3.postprocessing.power import Power, _exponent
 from ldp3.arrays import FloatArray
+from ldp3.postprocessing.power import Power, _exponent
 from ldp3.types import Estimate
 
 PAGE = Path(__file__).parents[1] / "docs" / "reproduction.md"

@@ -5,12 +5,12 @@ import re
 
 import numpy as np
 import pytest
+from ldp3.catalog import find
+from ldp3.verification.command import SETTINGS
 
 from ldp3 import LDPError, stream
-from ldp3.catalog import find
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.verification import oracle_findings
-from ldp3.verification.command import SETTINGS
 
 PROTOCOLS = find(FrequencyOracle)  # type: ignore[type-abstract]
 each_protocol = pytest.mark.parametrize("cls", PROTOCOLS.values(), ids=PROTOCOLS)

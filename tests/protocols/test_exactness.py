@@ -7,9 +7,9 @@ from math import ceil, floor, isfinite
 import mpmath
 import numpy as np
 import pytest
+from ldp3.catalog import find
 
 from ldp3 import stream
-from ldp3.catalog import find
 from ldp3.protocols.base import PureOracle
 from ldp3.protocols.grr import GRR
 from ldp3.protocols.local_hashing import BLH, OLH

@@ -5,8 +5,8 @@ import pytest
 from scipy.special import ndtr
 
 from ldp3 import LDPError, stream
-from ldp3.protocols.local_hashing import BLH, OLH, REPORT
 from ldp3.arrays import IntArray, WordArray
+from ldp3.protocols.local_hashing import BLH, OLH, REPORT
 from ldp3.verification.base import ALPHA, binomial_p
 
 SEEDS = 400_000

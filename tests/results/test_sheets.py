@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from ldp3.results import sheets
+from ldp3.results import forms
 from ldp3.results.sheets import Sheet
 from ldp3.results.ties import Runs
 
@@ -39,8 +39,8 @@ def test_one_method_needs_no_average() -> None:
 
 def test_the_scale_is_factored_out() -> None:
     assert SHEET.exponent == -3
-    assert "× 10⁻³" in sheets.text(SHEET)
-    assert "10^{-3}" in sheets.latex(SHEET)
+    assert "× 10⁻³" in forms.text(SHEET)
+    assert "10^{-3}" in forms.latex(SHEET)
 
 
 def test_zeros_have_no_scale() -> None:
@@ -54,11 +54,11 @@ def test_what_does_not_apply_is_a_dash() -> None:
 def test_a_single_repeat_has_no_deviation() -> None:
     sheet = sheet_of({("grr", "none"): np.array([1.0])})
     assert sheet.number("grr", "none") == "1.00"
-    assert "a single repeat" in sheets.text(sheet)
+    assert "a single repeat" in forms.text(sheet)
 
 
 def test_the_best_of_all_and_of_each_row_are_marked() -> None:
-    lines = sheets.text(SHEET).splitlines()
+    lines = forms.text(SHEET).splitlines()
     grr, oue = (next(x for x in lines if x.startswith(p)) for p in ("grr", "oue"))
     assert "3.70 ± 0.14 *" in grr
     assert "**" not in grr
@@ -69,8 +69,8 @@ def test_the_best_of_all_and_of_each_row_are_marked() -> None:
 def test_ties_with_the_best_are_marked() -> None:
     sheet = sheet_of({**RUNS, ("ss", "norm_sub"): RUNS["oue", "norm_sub"] + 1e-5})
     assert sheet.tied >= {("ss", "norm_sub")}
-    assert "1.21 ± 0.14 *≈" in sheets.text(sheet)
-    assert r"^{\approx}$" in sheets.latex(sheet)
+    assert "1.21 ± 0.14 *≈" in forms.text(sheet)
+    assert r"^{\approx}$" in forms.latex(sheet)
 
 
 def test_higher_metrics_mark_the_highest() -> None:
@@ -78,7 +78,7 @@ def test_higher_metrics_mark_the_highest() -> None:
 
 
 def test_a_narrow_terminal_folds_the_columns() -> None:
-    wide, narrow = sheets.text(SHEET), sheets.text(SHEET, width=45)
+    wide, narrow = forms.text(SHEET), forms.text(SHEET, width=45)
     table = narrow.split("\n\n")[1:-1]
     assert len(table) > 1
     assert all(len(line) <= 45 for part in table for line in part.splitlines())
@@ -88,7 +88,7 @@ def test_a_narrow_terminal_folds_the_columns() -> None:
 
 
 def test_columns_are_aligned() -> None:
-    lines = sheets.text(SHEET).splitlines()[2:6]
+    lines = forms.text(SHEET).splitlines()[2:6]
     ends = [lines[0].index("norm_sub") + len("norm_sub")]
     ends += [line.rindex("0.14") + 4 for line in lines[1:3]]
     ends += [lines[3].rindex("%") + 1]
@@ -96,14 +96,14 @@ def test_columns_are_aligned() -> None:
 
 
 def test_markdown_is_a_table() -> None:
-    lines = [x for x in sheets.markdown(SHEET).splitlines() if x.startswith("|")]
+    lines = [x for x in forms.markdown(SHEET).splitlines() if x.startswith("|")]
     assert len(lines) == 2 + 2 + 1  # head, rule, protocols, wins
     assert {line.count("|") for line in lines} == {6}
     assert "**1.20 ± 0.14** ★" in lines[3]
 
 
 def test_latex_balances_and_escapes() -> None:
-    source = sheets.latex(SHEET)
+    source = forms.latex(SHEET)
     assert source.count("{") == source.count("}")
     assert r"norm\_sub" in source
     assert r"\toprule" in source
@@ -113,11 +113,11 @@ def test_latex_balances_and_escapes() -> None:
 
 def test_html_shows_names_as_text() -> None:
     sheet = sheet_of({("<b>", "none"): np.ones(2)}, dataset="<script>alert(1)</script>")
-    assert "<script>" not in sheets.html(sheet)
-    assert "&lt;b&gt;" in sheets.html(sheet)
+    assert "<script>" not in forms.html(sheet)
+    assert "&lt;b&gt;" in forms.html(sheet)
 
 
-@pytest.mark.parametrize("render", [sheets.text, sheets.markdown, sheets.latex, sheets.html])
+@pytest.mark.parametrize("render", [forms.text, forms.markdown, forms.latex, forms.html])
 def test_every_form_says_what_it_shows(render: object) -> None:
     text = render(SHEET)  # type: ignore[operator]
     for word in ("l1", "lower is better", "small", "grr", "oue", "average", "wins"):

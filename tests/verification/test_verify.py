@@ -8,14 +8,14 @@ from typing import ClassVar, Literal
 
 import numpy as np
 import pytest
+from ldp3.catalog import find
 
 import ldp3
 from ldp3 import LDPError
-from ldp3.catalog import find
+from ldp3.arrays import FloatArray, as_distribution
 from ldp3.cli import main
 from ldp3.metrics.base import Metric
 from ldp3.postprocessing.base import PostProcessor
-from ldp3.arrays import FloatArray, as_distribution
 from ldp3.types import Estimate, Oracle
 
 PLANTED = str(Path(__file__).parent / "planted.py")

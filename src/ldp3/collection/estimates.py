@@ -40,7 +40,7 @@ class CollectionEstimate:
         simultaneous: bool = False,
     ) -> "CollectionEstimate":
         """The estimate from what a server counted."""
-        require(0 < confidence < 1, "confidence", "must be between 0 and 1", confidence)
+        require(0 < confidence < 1, "`confidence`", "must be between 0 and 1", confidence)
         plan, estimate = server.plan, server.estimate()
         spec = method or plan.method
         low, high = estimate.confidence_interval(confidence, simultaneous)

@@ -25,12 +25,12 @@ def format_of(path: Path, given: ReportFormat | None, option: str) -> ReportForm
     """What a file of reports holds, as given by an option of this name, or by its ending."""
     known = get_args(ReportFormat)
     if given is not None:
-        require(given in known, option, f"must be one of {', '.join(known)}", given)
+        require(given in known, f"`{option}`", f"must be one of {', '.join(known)}", given)
         return given
     if path.suffix.lower() not in ENDINGS:
         raise InvalidParameter(
             f"{path}: reports are in {', '.join(ENDINGS)} files; say what this one holds with "
-            f"{option} ({', '.join(known)})."
+            f"`{option}` ({', '.join(known)})."
         )
     return ENDINGS[path.suffix.lower()]
 

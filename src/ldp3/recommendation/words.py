@@ -120,7 +120,9 @@ def cost_of_defaults(
     worse = [c for c in candidates if (c.protocol, c.method) in USUAL and not c.tied]
     if not worse:
         return []
-    parts = [f"{c.name} has {compared(c.error.value, best.error.value, metric, better)}" for c in worse]
+    parts = [
+        f"{c.name} has {compared(c.error.value, best.error.value, metric, better)}" for c in worse
+    ]
     return [f"The usual defaults cost accuracy: {', '.join(parts)}."]
 
 

@@ -14,7 +14,7 @@ from ldp3.files import whole_file, write_text
 from ldp3.reporting import drawings
 from ldp3.reporting.citations import bibtex, used_by
 from ldp3.reporting.findings import Findings
-from ldp3.results import sheets
+from ldp3.results import forms
 from ldp3.results.table import Results
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def plot(results: Results, path: str | Path) -> list[Path]:
 def _write_texts(found: Findings, folder: Path) -> list[Path]:
     texts = {"references.bib": bibtex(used_by(found.results))}
     for (metric, epsilon), sheet in found.sheets.items():
-        for suffix, render in ((".tex", sheets.latex), (".md", sheets.markdown)):
+        for suffix, render in ((".tex", forms.latex), (".md", forms.markdown)):
             texts[f"table-{_file_name(metric)}-{epsilon:g}{suffix}"] = render(sheet)
     for name, text in texts.items():
         write_text(folder / name, text + "\n")

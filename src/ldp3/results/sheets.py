@@ -1,9 +1,8 @@
-"""Tables as papers print them: protocols down; none, average and each method across."""
+"""What a paper's table shows: protocols down; none, average and each method across."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from math import floor, log10
 from typing import Any
 
@@ -12,9 +11,6 @@ import polars as pl
 
 from ldp3.arrays import FloatArray
 from ldp3.results import ties
-
-FORMATS = ("table", "markdown", "latex", "json", "csv")
-_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True)
@@ -109,6 +105,17 @@ class Sheet:
             return f"{mean:.2f}"
         return f"{mean:.2f}{plus_minus}{std / 10.0**self.exponent:.2f}"
 
+    def mark(self, protocol: str, column: str) -> str:
+        """``**`` for the best of all, ``*`` for the best of its row, ``≈`` for what is tied."""
+        pair = protocol, column
+        if pair == self.best:
+            return "**"
+        return "*" * (pair in self.row_best) + "≈" * (pair in self.tied)
+
+    def win(self, column: str) -> str:
+        """How often a method wins, in percent."""
+        return "" if column == "average" else f"{self.wins[column]:.0%}"
+
     @property
     def repeats(self) -> int:
         """The most that any cell has."""
@@ -130,154 +137,3 @@ def sheets(table: pl.DataFrame, better: Mapping[str, str]) -> list[Sheet]:
             )
         )
     return made
-
-
-def text(sheet: Sheet, width: int | None = None) -> str:
-    """Plain text; columns that do not fit into `width` follow below."""
-    names = ["", *sheet.protocols, "wins"]
-    left = max(map(len, names))
-    columns = [_aligned(sheet, column) for column in sheet.columns]
-    fit = len(columns) if width is None else max((width - left) // (len(columns[0][0]) + 2), 1)
-    blocks = []
-    for start in range(0, len(columns), fit):
-        lines = zip((n.ljust(left) for n in names), *columns[start : start + fit], strict=True)
-        blocks.append("\n".join("  ".join(line).rstrip() for line in lines))
-    return "\n\n".join([_title(sheet), *blocks, _legend(sheet)])
-
-
-def markdown(sheet: Sheet) -> str:
-    """A Markdown table: the best of each row in bold."""
-
-    def cell(protocol: str, column: str) -> str:
-        number, mark = sheet.number(protocol, column), _mark(sheet, protocol, column)
-        number = f"**{number}**" if "*" in mark else number
-        return number + (" ★" if mark == "**" else " ≈" if "≈" in mark else "")
-
-    head = ["protocol", *sheet.columns]
-    rows = [[p, *(cell(p, c) for c in sheet.columns)] for p in sheet.protocols]
-    rows += [["wins", *(_win(sheet, c) for c in sheet.columns)]]
-    lines = [head, ["---", *("---:" for _ in sheet.columns)], *rows]
-    body = "\n".join("| " + " | ".join(_escaped(line)) + " |" for line in lines)
-    legend = "★ best of all, ≈ tied with it, bold: best of the row."
-    return f"{_title(sheet)}\n\n{body}\n\n{_scale(sheet)} {legend}"
-
-
-def latex(sheet: Sheet) -> str:
-    """A LaTeX table for booktabs: the best of each row in bold, the best of all underlined."""
-
-    def cell(protocol: str, column: str) -> str:
-        number = sheet.number(protocol, column, r" \pm ").replace("–", "-")
-        mark = _mark(sheet, protocol, column)
-        number = rf"\mathbf{{{number}}}" if "*" in mark else number
-        number = rf"\underline{{{number}}}" if mark == "**" else number
-        tied = r"^{\approx}" if "≈" in mark else ""
-        return f"${number}{tied}$"
-
-    def line(cells: Sequence[str]) -> str:
-        return " & ".join(cells) + r" \\"
-
-    names = [_tex(c) for c in sheet.columns]
-    wins = [_win(sheet, c).replace("%", r"\%") for c in sheet.columns]
-    caption = _tex(_title(sheet)).replace("ε", r"$\varepsilon$").replace("×", r"$\times$")
-    scale = (
-        (rf"$\times 10^{{{sheet.exponent}}}$, " if sheet.exponent else "")
-        + rf"mean $\pm$ standard deviation over {sheet.repeats} repeats; bold: best of its row; "
-        r"underlined: best of all; $\approx$: tied with it."
-    )
-    return "\n".join(
-        [
-            r"\begin{table}",
-            r"  \centering",
-            rf"  \caption{{{caption}. {scale}}}",
-            rf"  \begin{{tabular}}{{l{'r' * len(names)}}}",
-            r"    \toprule",
-            "    " + line(["protocol", *names]),
-            r"    \midrule",
-            *(
-                "    " + line([_tex(p), *(cell(p, c) for c in sheet.columns)])
-                for p in sheet.protocols
-            ),
-            r"    \midrule",
-            "    " + line(["wins", *wins]),
-            r"    \bottomrule",
-            r"  \end{tabular}",
-            r"\end{table}",
-        ]
-    )
-
-
-def html(sheet: Sheet) -> str:
-    """An HTML table for notebooks."""
-
-    def row(tag: str, cells: Sequence[str]) -> str:
-        return "<tr>" + "".join(f"<{tag}>{c}</{tag}>" for c in cells) + "</tr>"
-
-    def cell(protocol: str, column: str) -> str:
-        number, mark = sheet.number(protocol, column), _mark(sheet, protocol, column)
-        return f"<b>{number}</b> {mark}" if "*" in mark else f"{number} {mark}"
-
-    body = [row("td", [escape(p), *(cell(p, c) for c in sheet.columns)]) for p in sheet.protocols]
-    head = row("th", ["", *map(escape, sheet.columns)])
-    foot = row("td", ["wins", *(_win(sheet, c) for c in sheet.columns)])
-    return (
-        f"<table><caption>{escape(_title(sheet))}<br>{escape(_legend(sheet))}</caption>"
-        f"<thead>{head}</thead><tbody>{''.join(body)}{foot}</tbody></table>"
-    )
-
-
-RENDER: dict[str, Callable[[Sheet], str]] = {"markdown": markdown, "latex": latex}
-
-
-def _title(sheet: Sheet) -> str:
-    if not sheet.by_users:
-        way = "exact simulation"
-    else:
-        every = set(sheet.by_users) == set(sheet.protocols)
-        way = "by users" if every else f"by users: {', '.join(sheet.by_users)}"
-    attack = "" if sheet.attack == "none" else f" under {sheet.attack}"
-    return (
-        f"{sheet.metric} ({sheet.better} is better) at ε = {sheet.epsilon:g}{attack} · "
-        f"{sheet.dataset}: n = {sheet.n:,}, d = {sheet.d:,}, {way}"
-    )
-
-
-def _scale(sheet: Sheet) -> str:
-    factor = f"× 10{str(sheet.exponent).translate(_SUPERSCRIPT)}, " if sheet.exponent else ""
-    if sheet.repeats == 1:
-        return f"{factor}a single repeat."
-    return f"{factor}mean ± standard deviation over {sheet.repeats} repeats."
-
-
-def _legend(sheet: Sheet) -> str:
-    tied = ", ≈ not to be told from it" if sheet.tied else ""
-    return f"{_scale(sheet)} ** best of all{tied}, * best of its row."
-
-
-def _mark(sheet: Sheet, protocol: str, column: str) -> str:
-    pair = protocol, column
-    if pair == sheet.best:
-        return "**"
-    return "*" * (pair in sheet.row_best) + "≈" * (pair in sheet.tied)
-
-
-def _win(sheet: Sheet, column: str) -> str:
-    return "" if column == "average" else f"{sheet.wins[column]:.0%}"
-
-
-def _aligned(sheet: Sheet, column: str) -> list[str]:
-    """A column from head to wins; marks stand beside the numbers, not under the head."""
-    numbers = [column, *(sheet.number(p, column) for p in sheet.protocols), _win(sheet, column)]
-    marks = ["", *(_mark(sheet, p, column) for p in sheet.protocols), ""]
-    widest = max(len(sheet.number(p, c)) for p in sheet.protocols for c in sheet.columns)
-    width = max(widest, *map(len, sheet.columns))
-    return [f"{n:>{width}} {m:<2}" for n, m in zip(numbers, marks, strict=True)]
-
-
-def _escaped(cells: Sequence[str]) -> list[str]:
-    return [cell.replace("|", r"\|").replace("_", r"\_") for cell in cells]
-
-
-def _tex(words: str) -> str:
-    for character in "&%$#_{}":
-        words = words.replace(character, "\\" + character)
-    return words

@@ -11,7 +11,7 @@ import polars as pl
 from ldp3 import specs
 from ldp3.errors import InvalidData, InvalidParameter
 from ldp3.metrics.base import Metric
-from ldp3.results import sheets, ties
+from ldp3.results import forms, sheets, ties
 from ldp3.types import Dataset
 
 SCHEMA: dict[str, Any] = {
@@ -129,10 +129,10 @@ class Results:
             rows = {"summary": self.summary().to_dicts(), "best": self.best().to_dicts()}
             return json.dumps(rows, indent=2, ensure_ascii=False)
         if format == "table":
-            return "\n\n\n".join(sheets.text(sheet, width) for sheet in self.sheets())
-        if format not in sheets.RENDER:
-            raise InvalidParameter(f"format is {', '.join(sheets.FORMATS)}, got {format!r}.")
-        return "\n\n".join(map(sheets.RENDER[format], self.sheets()))
+            return "\n\n\n".join(forms.text(sheet, width) for sheet in self.sheets())
+        if format not in forms.RENDER:
+            raise InvalidParameter(f"format is {', '.join(forms.FORMATS)}, got {format!r}.")
+        return "\n\n".join(map(forms.RENDER[format], self.sheets()))
 
     def save(self, path: str | Path) -> None:
         """Write the table (``.csv``, ``.parquet``, ``.json``), or everything into a folder.
@@ -148,7 +148,7 @@ class Results:
         return self.render()
 
     def _repr_html_(self) -> str:
-        return "\n".join(map(sheets.html, self.sheets()))
+        return "\n".join(map(forms.html, self.sheets()))
 
 
 def _direction(spec: str) -> str:
