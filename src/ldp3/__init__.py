@@ -83,7 +83,12 @@ def __getattr__(name: str) -> Any:
     """Import what is slow to import when it is asked for."""
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_LAZY[name]), name)
+    try:
+        return getattr(import_module(_LAZY[name]), name)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("ldp3"):
+            raise
+        raise ImportError(f"ldp3.{name} needs {error.name}: pip install 'ldp3[full]'.") from None
 
 
 def __dir__() -> list[str]:

@@ -128,7 +128,7 @@ def test_fields_that_do_not_fill_bytes_are_refused() -> None:
         (
             Fields((("seed", 2**64), ("cell", 4))),
             "a record of seed in [0, 2^64) and cell in [0, 4)",
-            {"fields": {"seed": "18446744073709551616", "cell": "4"}},
+            {"fields": [["seed", "18446744073709551616"], ["cell", "4"]]},
         ),
         (
             Numbers(np.dtype("<f8"), (2,)),

@@ -9,8 +9,7 @@ import ldp3
 from ldp3 import LDPError
 from ldp3.errors import require
 from ldp3.verification import findings
-from ldp3.verification.base import rendered
-from ldp3.verification.verify import named
+from ldp3.verification.verify import named, rendered
 from tests.verification.planted.honest import HonestClient
 
 PLANTED = Path(__file__).parent / "planted" / "leaks.py"

@@ -55,6 +55,6 @@ def _outside(users: Users, plan: Plan) -> Exception:
     place, value = users.place(first[ROW]), first[VALUE]
     what = "holds no value" if value is None else f"{str(value)!r} is not in the domain"
     return users.error(
-        f"{place}: {what} of {plan.name!r}; correct it, or make a plan with --other to count such "
+        f"{place}: {what} of {plan.name!r}; correct it, or make a plan with `other` to count such "
         f"values together{maybe_header(users, place)}."
     )

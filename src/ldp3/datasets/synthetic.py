@@ -7,7 +7,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from ldp3 import catalog
+from ldp3 import kinds
 from ldp3.arrays import FloatArray, apportion
 from ldp3.datasets.base import MOST_VALUES, Source
 from ldp3.errors import require
@@ -51,7 +51,7 @@ class Synthetic(Source):
         line = np.arange(self.d, dtype=np.float64)
         spec = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
         return Dataset(
-            f"{catalog.name_of(type(self))}({spec})",
+            f"{kinds.name_of(type(self))}({spec})",
             apportion(self.weights(), self.n),
             [str(value) for value in range(self.d)],
             line,

@@ -5,100 +5,99 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from ldp3.bench import Bench, Outcome
 
-from ldp3.arrays import BoolArray, FloatArray, IntArray
-from ldp3.experiment import Choice
-from ldp3.results import Results
+from ldp3.arrays import FloatArray, IntArray
+from ldp3.experiment.cells import Cell, Outcome, from_sums
+from ldp3.experiment.lab import Lab
+from ldp3.results.table import SCHEMA, Results
 
 
-def collect(at: Bench, outcomes: Iterable[Outcome], **about: Any) -> Results:
+def collect(lab: Lab, outcomes: Iterable[Outcome], **about: Any) -> Results:
     """The results of the blocks that ran; `about` goes into the manifest."""
-    ex = at.experiment
-    grid = len(ex.epsilons), len(ex.protocols)
-    values = np.zeros((*grid, ex.repeats, len(ex.methods), len(ex.metrics)))
-    ran = np.zeros((*grid, ex.repeats), dtype=bool)
-    sums = np.zeros((*grid, len(ex.methods), ex.data.d))
-    kept = np.zeros((*grid, ex.repeats, len(ex.methods), ex.data.d)) if ex.keep else None
+    by_cell: dict[Cell, list[Outcome]] = {cell: [] for cell in lab.cells}
+    for outcome in sorted(outcomes, key=lambda o: o.block.cell.repeat):
+        by_cell[outcome.block.cell.first].append(outcome)
+    ran = {cell: parts for cell, parts in by_cell.items() if parts}
+    ex, metrics = lab.experiment, lab.metrics[lab.experiment.datasets[0].name]
     seconds = dict.fromkeys((c.spec for c in ex.protocols), 0.0)
-    for outcome in sorted(outcomes, key=lambda o: o.block):
-        block = outcome.block
-        place = block.epsilon, block.protocol, slice(block.start, block.stop)
-        values[place], ran[place] = outcome.values, True
-        sums[place[:2]] += outcome.sums
-        seconds[ex.protocols[block.protocol].spec] += outcome.seconds
-        if kept is not None:
-            kept[place] = outcome.estimates
-    applies = (
-        at.applies.swapaxes(0, 1)[:, :, None, :] & ran[..., None]
-    )  # ε, protocol, repeat, method
+    for cell, parts in ran.items():
+        seconds[cell.protocol] += sum(part.seconds for part in parts)
     manifest = {
         **ex.identity,
-        "better": {c.spec: m.better for c, m in zip(ex.metrics, at.metrics, strict=True)},
+        "better": {c.spec: m.better for c, m in zip(ex.metrics, metrics, strict=True)},
         "seconds": seconds,
         **about,
     }
     return Results(
-        table=_table(at, values, applies),
+        table=_stacked([_scores(lab, *group) for group in ran.items()]).select(
+            pl.col(name).cast(kind) for name, kind in SCHEMA.items()
+        ),
         manifest=manifest,
-        truth=ex.data.frequencies,
-        labels=tuple(ex.data.labels),
-        means=_means(at, sums, applies.sum(axis=2)),
-        estimates=None if kept is None else _estimates(at, kept, applies),
+        datasets=dict(lab.datasets),
+        means=None if ex.keep == "scores" else _stacked([_means(lab, *g) for g in ran.items()]),
+        estimates=_stacked([_estimates(lab, *group) for group in ran.items()])
+        if ex.keep == "estimates"
+        else None,
     )
 
 
-def _table(at: Bench, values: FloatArray, there: BoolArray) -> pl.DataFrame:
-    ex, metrics = at.experiment, len(at.metrics)
-    order = 0, 1, 3, 4, 2  # ε, protocol, method, metric, repeat
-    shown = np.broadcast_to(there[..., None], (*there.shape, metrics)).transpose(order)
-    e, p, m, u, r = np.nonzero(shown)
-    ways = pl.Series([at.way(i) for i in range(len(ex.protocols))])
+def _scores(lab: Lab, cell: Cell, parts: Sequence[Outcome]) -> pl.DataFrame:
+    ex, data = lab.experiment, lab.datasets[cell.dataset]
+    values = np.concatenate([part.values for part in parts]).transpose(1, 2, 0)
+    method, metric, place = np.nonzero(~np.isnan(values))
+    return _placed(cell).join(
+        pl.DataFrame(
+            {
+                "n": pl.repeat(data.n, len(place), dtype=pl.Int64, eager=True),
+                "d": pl.repeat(data.d, len(place), dtype=pl.Int64, eager=True),
+                "simulate": pl.repeat(lab.way(cell), len(place), eager=True),
+                "method": pl.Series([c.spec for c in ex.methods])[method],
+                "metric": pl.Series([c.spec for c in ex.metrics])[metric],
+                "repeat": _repeats(parts)[place],
+                "value": values[method, metric, place],
+            }
+        ),
+        how="cross",
+    )
+
+
+def _means(lab: Lab, cell: Cell, parts: Sequence[Outcome]) -> pl.DataFrame:
+    counts = sum((~np.isnan(part.values[:, :, 0])).sum(axis=0) for part in parts)
+    sums = np.sum([part.sums for part in parts if part.sums is not None], axis=0)
+    there = np.flatnonzero(counts)
+    frequencies = from_sums(sums)[there] / np.asarray(counts)[there, None]
+    return _vectors(lab, cell, there, frequencies)
+
+
+def _estimates(lab: Lab, cell: Cell, parts: Sequence[Outcome]) -> pl.DataFrame:
+    kept = np.concatenate([part.estimates for part in parts if part.estimates is not None])
+    method, place = np.nonzero(~np.isnan(kept[:, :, 0]).T)
+    repeat = pl.Series("repeat", _repeats(parts)[place])
+    return _vectors(lab, cell, method, kept[place, method]).insert_column(5, repeat)
+
+
+def _vectors(lab: Lab, cell: Cell, method: IntArray, rows: FloatArray) -> pl.DataFrame:
+    specs = pl.Series([c.spec for c in lab.experiment.methods])
+    frequencies = pl.Series(rows, dtype=pl.Array(pl.Float64, rows.shape[1]))
+    frame = pl.DataFrame({"method": specs[method], "frequencies": frequencies.arr.to_list()})
+    return _placed(cell).join(frame, how="cross")
+
+
+def _placed(cell: Cell) -> pl.DataFrame:
+    """One row with the axes of a cell."""
     return pl.DataFrame(
         {
-            "dataset": pl.repeat(ex.data.name, len(e), eager=True),
-            "n": pl.repeat(ex.data.n, len(e), dtype=pl.Int64, eager=True),
-            "d": pl.repeat(ex.data.d, len(e), dtype=pl.Int64, eager=True),
-            "epsilon": np.array(ex.epsilons)[e],
-            "protocol": _named(ex.protocols)[p],
-            "method": _named(ex.methods)[m],
-            "metric": _named(ex.metrics)[u],
-            "repeat": r,
-            "value": values.transpose(order)[shown],
-            "simulate": ways[p],
+            "dataset": [cell.dataset],
+            "epsilon": [cell.epsilon],
+            "attack": [cell.attack],
+            "protocol": [cell.protocol],
         }
     )
 
 
-def _means(at: Bench, sums: FloatArray, counts: IntArray) -> pl.DataFrame:
-    e, p, m = np.nonzero(counts)
-    return pl.DataFrame(
-        {
-            **_places(at, e, p, m),
-            "frequencies": _vectors(sums[e, p, m] / counts[e, p, m, None], at),
-        }
-    )
+def _repeats(parts: Sequence[Outcome]) -> IntArray:
+    return np.concatenate([np.arange(p.block.cell.repeat, p.block.stop) for p in parts])
 
 
-def _estimates(at: Bench, kept: FloatArray, there: BoolArray) -> pl.DataFrame:
-    e, p, m, r = np.nonzero(there.swapaxes(2, 3))
-    return pl.DataFrame(
-        {**_places(at, e, p, m), "repeat": r, "frequencies": _vectors(kept[e, p, r, m], at)}
-    )
-
-
-def _places(at: Bench, e: IntArray, p: IntArray, m: IntArray) -> dict[str, Any]:
-    ex = at.experiment
-    return {
-        "epsilon": np.array(ex.epsilons)[e],
-        "protocol": _named(ex.protocols)[p],
-        "method": _named(ex.methods)[m],
-    }
-
-
-def _named(choices: Sequence[Choice]) -> pl.Series:
-    return pl.Series([choice.spec for choice in choices])
-
-
-def _vectors(rows: FloatArray, at: Bench) -> pl.Series:
-    return pl.Series(rows, dtype=pl.Array(pl.Float64, at.experiment.data.d))
+def _stacked(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    return pl.concat(frames) if frames else pl.DataFrame(schema=SCHEMA)

@@ -1,6 +1,6 @@
 """Workers on other machines: the executor of a Dask cluster.
 
-The bench is a task of its own, on which all others depend. So Dask sends it to each worker once and
+The lab is a task of its own, on which all others depend. So Dask sends it to each worker once and
 holds it there, also to workers that join later, and makes it again from the scheduler's copy if
 the workers that held it are gone. It travels as specs, the histogram and the source of the
 plug-ins: workers read no files of ours.
@@ -11,23 +11,23 @@ import pickle
 import socket
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import CancelledError, Executor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from ldp3.bench import Bench
-
 from ldp3.errors import InvalidParameter, LDPError
-from ldp3.experiment import PACKAGES, Experiment
+from ldp3.experiment.grid import PACKAGES, Experiment
+from ldp3.experiment.lab import Lab
+from ldp3.experiment.tasks import Workers
+from ldp3.progress import Progress
 
 if TYPE_CHECKING:
     from distributed import Client
 
 PATIENCE = 5  # seconds that a scheduler has to answer
-BATCH = 0.5  # seconds of work to send at once: many times what it costs to send it
+BUNDLE = 0.5  # seconds of work to send at once: many times what it costs to send it
 # Ctrl-C reaches all processes of a terminal: what it means is decided here, not by the workers
 _DEAF = "import signal\ndef dask_setup(worker):\n    signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
 # Dask's workers give memory back at once and would fetch it anew for every chunk of users, which
@@ -35,50 +35,41 @@ _DEAF = "import signal\ndef dask_setup(worker):\n    signal.signal(signal.SIGINT
 _MEMORY = {"MALLOC_TRIM_THRESHOLD_": 1 << 28, "MALLOC_MMAP_THRESHOLD_": 1 << 25}
 
 
-@dataclass(frozen=True)
-class Workers:
-    """Who works: an executor, how tasks get at the bench there, and how many can run at a time.
-
-    The number may change while they work. Small tasks go in batches of `batch` seconds.
-    """
-
-    executor: Executor
-    bench: Any
-    count: Callable[[], int]
-    batch: float = 0.0
+def on_dask(executor: object) -> bool:
+    """Whether an executor is a Dask cluster: its name, an address, or a client."""
+    named = isinstance(executor, str) and (executor == "dask" or "://" in executor)
+    return named or hasattr(executor, "get_executor")
 
 
 @contextmanager
-def cluster(
-    where: "Client | str", count: int, at: Bench, note: Callable[[str], None]
-) -> Iterator[Workers]:
+def cluster(where: "Client | str", count: int, lab: Lab, progress: Progress) -> Iterator[Workers]:
     """The workers of a Dask cluster.
 
     `where` is a client, which stays open, the address of a scheduler, or ``"dask"`` for a cluster
     of `count` processes on this machine.
     """
-    _refuse_strangers(at.experiment)
+    _refuse_strangers(lab.experiment)
     with _client(where, count) as client, _losses_told(client):
-        crew = Crew(client, note)
-        crew()
-        # pickled here, or the scheduler would build the bench too
-        bench = client.submit(pickle.loads, pickle.dumps(at), key=f"ldp3-{at.experiment.key}")
-        yield Workers(client.get_executor(pure=False), bench, crew, BATCH)
+        threads = ClusterThreads(client, progress)
+        threads()
+        # pickled here, or the scheduler would build the lab too
+        there = client.submit(pickle.loads, pickle.dumps(lab), key=f"ldp3-{lab.experiment.key}")
+        yield Workers(client.get_executor(pure=False), there, threads, BUNDLE)
 
 
 @contextmanager
 def cluster_executor(where: "Client | str", count: int) -> Iterator[Executor]:
-    """The bare executor of a cluster, for tasks that need no bench."""
+    """The bare executor of a cluster, for tasks that need no lab."""
     with _client(where, count) as client, _losses_told(client):
         yield client.get_executor(pure=False)
 
 
-class Crew:
+class ClusterThreads:
     """How many threads the workers have just now; the versions of newcomers are compared."""
 
-    def __init__(self, client: "Client", note: Callable[[str], None]) -> None:
+    def __init__(self, client: "Client", progress: Progress) -> None:
         self.client = client
-        self.note = note
+        self.progress = progress
         self.threads = 0
         self._met: set[str] = set()
         self._look_again = 0.0
@@ -93,7 +84,7 @@ class Crew:
         try:
             there = self.client.nthreads()
             if not there and not self._look_again:
-                self.note("The cluster has no workers yet: waiting for them.")
+                self.progress.note("The cluster has no workers yet: waiting for them.")
             if not self._met.issuperset(there):
                 self._compare(self.client.get_versions(packages=list(PACKAGES)))
         except OSError:  # out of reach: the tasks will tell
@@ -118,7 +109,9 @@ class Crew:
             if theirs[package] != ours[package] and place.removeprefix("worker ") not in self._met
         }
         if differences:
-            self.note(f"Versions differ, so numbers may: {'; '.join(sorted(differences))}.")
+            self.progress.note(
+                f"Versions differ, so numbers may: {'; '.join(sorted(differences))}."
+            )
 
 
 @contextmanager
@@ -199,8 +192,8 @@ def _losses_told(client: "Client") -> Iterator[None]:
         ) from error
     except (CancelledError, CommClosedError) as error:
         raise LDPError(
-            f"Lost the Dask scheduler at {address}. What a run with --output has finished is kept: "
-            f"the same command goes on from there, with any --executor."
+            f"Lost the Dask scheduler at {address}. What a run with `output` has finished is kept: "
+            f"the same run goes on from there, with any `executor`."
         ) from error
 
 

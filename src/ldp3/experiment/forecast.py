@@ -4,12 +4,11 @@ import sys
 import time
 from dataclasses import dataclass
 
-from ldp3.bench import Bench, run_block
-from ldp3.engine import available_cores
-
-from ldp3.experiment import Block
-from ldp3.protocols.base import users_between
-from ldp3.randomness import stream
+from ldp3.cores import available_cores
+from ldp3.experiment.cells import Block, Cell
+from ldp3.experiment.lab import Lab
+from ldp3.experiment.tasks import run_block
+from ldp3.randomness.streams import stream
 
 ROW = 150  # bytes of one row of the table while it is put together, measured
 
@@ -28,39 +27,43 @@ class Forecast:
         return sum(self.seconds.values()) / self.threads
 
 
-def forecast(at: Bench, threads: int | None = None) -> Forecast:
-    """Time one cell of each protocol, at the middle ε, and multiply.
+def forecast(lab: Lab, threads: int | None = None) -> Forecast:
+    """Time one cell of each dataset and protocol, at the middle ε, and multiply."""
+    ex, count = lab.experiment, available_cores() if threads is None else max(threads, 1)
+    middle = ex.epsilons[(len(ex.epsilons) - 1) // 2]
+    seconds = dict.fromkeys((c.spec for c in ex.protocols), 0.0)
+    chunk = 0
+    for cell in (c for c in lab.cells if c.epsilon == middle):
+        seconds[cell.protocol] += len(ex.epsilons) * ex.repeats * _cell_seconds(lab, cell)
+        if lab.way(cell) == "users":
+            chunk = max(chunk, _chunk_bytes(lab, cell))
+    vectors = ex.repeats if ex.keep == "estimates" else min(ex.repeats, 64)
+    frequencies = sum(lab.datasets[c.dataset].d for c in lab.cells) * len(ex.methods) * vectors
+    rows = ex.cells * len(ex.methods) * len(ex.metrics)
+    memory = _resident() + (count - 1) * chunk + 8 * frequencies + ROW * rows
+    return Forecast(seconds, count, memory)
 
-    A cell that runs by users is timed on one chunk; the second of two runs counts, because the
-    first may compile.
+
+def _cell_seconds(lab: Lab, cell: Cell) -> float:
+    """A cell that runs by users is timed on one chunk.
+
+    The second of two runs counts, because the first may compile.
     """
-    ex, count = at.experiment, available_cores() if threads is None else max(threads, 1)
-    middle = (len(ex.epsilons) - 1) // 2
-    cells = len(ex.epsilons) * ex.repeats
-    seconds, batch = {}, 0
-    for p, choice in enumerate(ex.protocols):
-        block, chunks = Block(middle, p, 0, 1), at.chunks(p, middle)
-        part = at.total(block, 0, range(1))
-        began = time.thread_time()
-        part = at.total(block, 0, range(1))
-        collected = (time.thread_time() - began) * chunks
-        finished = run_block(at, block, part)
-        finished = run_block(at, block, part)
-        seconds[choice.spec] = cells * (collected + finished.seconds)
-        if at.way(p) == "users":
-            batch = max(batch, _batch_bytes(at, block))
-    vectors = ex.repeats if ex.keep else min(ex.repeats, 64)
-    held = len(ex.protocols) * len(ex.epsilons) * len(ex.methods) * vectors * ex.data.d * 8
-    rows = ex.cells * len(ex.methods) * len(ex.metrics) * ROW
-    return Forecast(seconds, count, _resident() + (count - 1) * batch + held + rows)
+    lab.tally(cell, range(1))
+    began = time.thread_time()
+    part = lab.tally(cell, range(1))
+    collected = (time.thread_time() - began) * lab.chunks(cell)
+    block = Block(cell, 1)
+    run_block(lab, block, None, part)
+    return collected + run_block(lab, block, None, part).seconds
 
 
-def _batch_bytes(at: Bench, block: Block) -> int:
+def _chunk_bytes(lab: Lab, cell: Cell) -> int:
     """The reports of one chunk, and as much again for the randomness they come from."""
-    oracle = at.oracles[block.protocol][block.epsilon]
-    few = min(oracle.batch, 1000, at.experiment.data.n)
-    reports = oracle.perturb(users_between(at.ends, 0, few), stream(0, "forecast"))
-    return 2 * reports.nbytes * min(oracle.batch, at.experiment.data.n) // few
+    oracle, n = lab.oracle(cell), lab.datasets[cell.dataset].n
+    few = min(oracle.chunk_size, 1000, n)
+    reports = oracle.perturb(lab.users(cell, 0, few), stream(0, "forecast"))
+    return 2 * reports.nbytes * min(oracle.chunk_size, n) // few
 
 
 def _resident() -> int:

@@ -13,9 +13,10 @@ from platform import python_version
 from types import ModuleType
 from typing import Any, Literal, get_args
 
-from ldp3 import catalog
-from ldp3.errors import InvalidParameter
+from ldp3 import kinds, specs
+from ldp3.errors import InvalidParameter, require, whole
 from ldp3.metrics.base import Metric
+from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import PostProcessor
 from ldp3.postprocessing.base import canonical as canonical_method
 from ldp3.protocols.base import FrequencyOracle
@@ -23,25 +24,10 @@ from ldp3.types import Dataset
 
 Way = Literal["exact", "users"]
 Reference = Literal["truth", "raw"]
+Keep = Literal["scores", "means", "estimates"]
 Named = str | type | object  # a spec, a class, or a ready object
 
-PAPER: dict[type, tuple[str, ...]] = {
-    FrequencyOracle: ("grr", "rappor", "oue", "blh", "olh", "ss"),
-    PostProcessor: (
-        "none",
-        "base_pos",
-        "norm",
-        "norm_cut",
-        "norm_sub",
-        "norm_mul",
-        "power",
-        "power_ns",
-    ),
-    Metric: ("l1", "l2", "kl", "emd"),
-}
 PACKAGES = ("ldp3", "numpy", "numba", "scipy", "polars")
-CHUNKS = 8  # of a cell's users, in one task
-BLOCK = 16  # repeats in one task, at most
 
 
 @dataclass(frozen=True)
@@ -65,40 +51,31 @@ class Choice:
         return sha256(code.encode()).hexdigest()
 
 
-@dataclass(frozen=True, order=True)
-class Block:
-    """Some repeats of one protocol and ε, by their places in the grid."""
-
-    epsilon: int
-    protocol: int
-    start: int
-    stop: int
-
-
 @dataclass(frozen=True)
 class Experiment:
     """Data, grid and seed. Two equal experiments give the same table on any machine.
 
     Parameters
     ----------
-    data
-        The users, without their order: the histogram and what the values are called.
+    datasets
+        The users, without their order: histograms and what the values are called.
     epsilons, protocols, methods, metrics
         The grid, in the order of the tables.
     repeats, seed
-        Independent collections per protocol and ε, and where their randomness starts.
+        Independent collections per dataset, protocol and ε, and where their randomness starts.
     simulate
-        ``exact`` draws the aggregate from its law where the protocol knows it, ``users`` perturbs
+        ``exact`` draws the tally from its law where the protocol knows it, ``users`` perturbs
         every user's value.
     reference
         What metrics compare with: the ``truth``, or the ``raw`` estimate.
     keep
-        Whether every frequency of every repeat is kept, and not only their means.
+        Besides the scores: the ``means`` of all frequencies over the repeats, or the ``estimates``
+        of every repeat.
     plugins
         Files that define more protocols, methods and metrics.
     """
 
-    data: Dataset
+    datasets: tuple[Dataset, ...]
     epsilons: tuple[float, ...]
     protocols: tuple[Choice, ...]
     methods: tuple[Choice, ...]
@@ -107,42 +84,33 @@ class Experiment:
     seed: int = 0
     simulate: Way = "exact"
     reference: Reference = "truth"
-    keep: bool = False
+    keep: Keep = "means"
     plugins: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:
-        _must(len(self.epsilons) > 0, "at least one epsilon is needed", self.epsilons)
+        _must(len(self.epsilons) > 0, "at least one `epsilons` is needed", self.epsilons)
         for e in self.epsilons:
-            _must(math.isfinite(e) and e > 0, "epsilon must be a number > 0", e)
-        _must(self.repeats >= 1, "repeats must be at least 1", self.repeats)
-        _must(self.seed >= 0, "seed must be at least 0", self.seed)
-        _must(self.simulate in get_args(Way), "simulate is 'exact' or 'users'", self.simulate)
-        _must(
-            self.reference in get_args(Reference), "reference is 'truth' or 'raw'", self.reference
-        )
+            _must(math.isfinite(e) and e > 0, "`epsilons` must be numbers > 0", e)
+        _must(whole(self.repeats, 1), "`repeats` must be at least 1", self.repeats)
+        _must(whole(self.seed, 0), "`seed` must be at least 0", self.seed)
+        _must(self.simulate in get_args(Way), "`simulate` is 'exact' or 'users'", self.simulate)
+        known = self.reference in get_args(Reference)
+        _must(known, "`reference` is 'truth' or 'raw'", self.reference)
 
     @property
     def cells(self) -> int:
         """Collections to run."""
-        return len(self.protocols) * len(self.epsilons) * self.repeats
-
-    def blocks(self, chunks: int) -> list[range]:
-        """How the repeats of one protocol and ε, of so many chunks, are cut."""
-        size = min(
-            BLOCK, max(4096 // self.data.d, 1), -(-self.repeats // 4), max(CHUNKS // chunks, 1)
-        )
-        starts = range(0, self.repeats, size)
-        return [range(start, min(start + size, self.repeats)) for start in starts]
+        return len(self.datasets) * len(self.protocols) * len(self.epsilons) * self.repeats
 
     @cached_property
     def identity(self) -> dict[str, Any]:
         """Everything that the numbers depend on, as JSON can hold it."""
         handed_in = (*self.protocols, *self.methods, *self.metrics)
         return {
-            "dataset": self.data.name,
-            "digest": self.data.digest,
-            "n": self.data.n,
-            "d": self.data.d,
+            "data": [
+                {"name": data.name, "digest": data.digest, "n": data.n, "d": data.d}
+                for data in self.datasets
+            ],
             "epsilons": list(self.epsilons),
             "protocols": [c.spec for c in self.protocols],
             "methods": [c.spec for c in self.methods],
@@ -151,8 +119,8 @@ class Experiment:
             "seed": self.seed,
             "simulate": self.simulate,
             "reference": self.reference,
-            "estimates kept": self.keep,
-            "plug-ins": {
+            "keep_estimates": self.keep == "estimates",
+            "plugins": {
                 **{p.name: sha256(p.read_bytes()).hexdigest() for p in self.plugins},
                 **{c.spec: c.source for c in handed_in if c.source},
             },
@@ -166,7 +134,7 @@ class Experiment:
 
 
 def experiment(
-    data: Dataset,
+    datasets: Sequence[Dataset],
     epsilons: float | Iterable[float] = 1.0,
     protocols: Named | Sequence[Named] = "paper",
     methods: Named | Sequence[Named] = "paper",
@@ -176,19 +144,18 @@ def experiment(
     seed: int = 0,
     simulate: Way = "exact",
     reference: Reference = "truth",
-    keep: bool = False,
+    keep: Keep = "means",
     plugins: Iterable[str | Path] = (),
 ) -> Experiment:
     """The experiment that people mean: names looked up, sets opened, doubles and nonsense out."""
     paths = tuple(Path(p).resolve() for p in plugins)
-    modules = [catalog.plugin(path) for path in paths]
+    modules = load_plugins(paths)
     given = epsilons if isinstance(epsilons, Iterable) else [epsilons]
-    numbers = tuple(dict.fromkeys(map(float, given)))
     chosen = _choices(PostProcessor, methods, modules)
     none = _choices(PostProcessor, "none", modules)
     return Experiment(
-        data=replace(data, values=None),
-        epsilons=numbers,
+        datasets=_told_apart(datasets),
+        epsilons=tuple(dict.fromkeys(map(float, given))),
         protocols=_choices(FrequencyOracle, protocols, modules),
         methods=none + tuple(c for c in chosen if c.spec != "none"),
         metrics=_choices(Metric, metrics, modules),
@@ -206,12 +173,24 @@ def _must(holds: bool, what: str, got: object) -> None:
         raise InvalidParameter(f"{what}, got {got!r}.")
 
 
+def _told_apart(datasets: Sequence[Dataset]) -> tuple[Dataset, ...]:
+    """The datasets without their users' order; of equal names, the later ones get a number."""
+    require(len(datasets) > 0, "benchmark", "at least one dataset is needed", "none")
+    seen: dict[str, int] = {}
+    apart = []
+    for data in datasets:
+        seen[data.name] = again = seen.get(data.name, 0) + 1
+        name = data.name if again == 1 else f"{data.name} ({again})"
+        apart.append(replace(data, name=name, values=None))
+    return tuple(apart)
+
+
 def _choices(
     kind: type, given: Named | Sequence[Named], modules: Sequence[ModuleType]
 ) -> tuple[Choice, ...]:
     """What `given` names, sets opened, each once."""
     things = given if isinstance(given, list | tuple) else [given]
-    _must(len(things) > 0, f"at least one {kind.__name__} must be named", things)
+    _must(len(things) > 0, f"at least one {kinds.called(kind)} must be named", things)
     chosen: dict[str, Choice] = {}
     for choice in (c for thing in things for c in _open(kind, thing, modules)):
         known = chosen.setdefault(choice.spec, choice)
@@ -220,11 +199,10 @@ def _choices(
     return tuple(chosen.values())
 
 
-def _open(kind: type, thing: Named, modules: Sequence[ModuleType]) -> list[Choice]:
-    if isinstance(thing, str) and catalog.plain(thing) == "paper":
-        return [Choice(spec, spec, asked=False) for spec in PAPER[kind]]
-    if isinstance(thing, str) and catalog.plain(thing) == "all":
-        return [Choice(spec, spec, asked=False) for spec in catalog.find(kind)]
+def _open(kind: Any, thing: Named, modules: Sequence[ModuleType]) -> list[Choice]:
+    if isinstance(thing, str) and (name := kinds.plain(thing)) in ("all", *kind.sets):
+        members = kinds.find(kind) if name == "all" else kind.sets[name]
+        return [Choice(spec, spec, asked=False) for spec in members]
     if isinstance(thing, FrequencyOracle):
         raise InvalidParameter(
             f"An experiment sets epsilon and d itself: give {type(thing).__name__} as a class or a "
@@ -237,4 +215,4 @@ def _open(kind: type, thing: Named, modules: Sequence[ModuleType]) -> list[Choic
 def _canonical(kind: type, thing: Named, modules: Sequence[ModuleType]) -> str:
     if kind is PostProcessor:  # may be a chain
         return canonical_method(thing, *modules)  # type: ignore[arg-type]
-    return catalog.canonical(kind, thing, *modules)
+    return specs.canonical(kind, thing, *modules)

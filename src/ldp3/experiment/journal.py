@@ -7,17 +7,19 @@ which is cut off. When the output is complete, the journal goes.
 
 import json
 from base64 import b64decode, b64encode
+from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any
 
 import numpy as np
-from ldp3.bench import Outcome
+from numpy.typing import NDArray
 
-from ldp3.arrays import FloatArray
 from ldp3.errors import InvalidParameter, LDPError
-from ldp3.experiment import Block, Experiment
-from ldp3.results import Results, files_of, manifest_of, read_manifest
+from ldp3.experiment.cells import Block, Cell, Outcome
+from ldp3.experiment.grid import Experiment
+from ldp3.results.storage import files_of, manifest_of, read_manifest
+from ldp3.results.table import Results
 
 
 class Journal:
@@ -29,11 +31,6 @@ class Journal:
         self.experiment = experiment
         self.file = file
         self.outcomes: list[Outcome] = []
-
-    @property
-    def cells(self) -> int:
-        """How many cells are finished."""
-        return sum(o.block.stop - o.block.start for o in self.outcomes)
 
     def append(self, outcome: Outcome) -> None:
         """Keep a block; it is with the operating system when this returns."""
@@ -49,7 +46,7 @@ class Journal:
     def finish(self, results: Results) -> None:
         """Write the output, then forget the journal."""
         results.save(self.output)
-        self.close()
+        self.file.close()
         self.path.unlink()
 
     def close(self) -> None:
@@ -72,11 +69,14 @@ class Journal:
             return
         if reason := difference(head["journal"], self.experiment.identity):
             raise _refusal(self.output, "holds part of another run", reason)
-        size = len(first)
+        size, known = len(first), set[Cell]()
         for line in lines:
             if (found := _parsed(line)) is None:
                 break
-            self.outcomes.append(_read(found))
+            outcome = _read(found)
+            if known.isdisjoint(outcome.block.cells):  # a line that stands there twice counts once
+                self.outcomes.append(outcome)
+            known.update(outcome.block.cells)
             size += len(line)
         self.file.truncate(size)  # the file is open for appending: writing goes on at the end
 
@@ -88,7 +88,7 @@ def path_of(output: Path) -> Path:
     """Where the journal of an output is: beside it, so the output needs a name."""
     if not output.name or output.name == "..":
         raise InvalidParameter(
-            f"--output needs a file or a folder by its name, got {str(output)!r}."
+            f"`output` needs a file or a folder by its name, got {str(output)!r}."
         )
     return output.with_name(output.name + ".journal")
 
@@ -134,12 +134,12 @@ def _earlier(output: Path) -> dict[str, Any] | None:
     there = [path for path in files_of(output) if path.exists()]
     if manifest in there:
         found = read_manifest(manifest)
-        if {"digest", "seed", "versions"} <= set(found):
+        if {"data", "seed", "versions"} <= set(found):
             return found if len(there) > 1 else None
     elif not there or path_of(output).exists():
         return None
     raise InvalidParameter(
-        f"{str(there[0])!r} exists and is no output of ours: choose another --output, or move it."
+        f"{str(there[0])!r} exists and is no output of ours: choose another `output`, or move it."
     )
 
 
@@ -151,23 +151,33 @@ def difference(before: dict[str, Any], now: dict[str, Any]) -> str | None:
             continue
         if isinstance(value, dict) and isinstance(old, dict):
             part = next(k for k in {**old, **value} if old.get(k) != value.get(k))
-            if name == "plug-ins":
+            if name == "plugins":
                 return f"the source of {part} has changed"
             return f"{part} was {old.get(part)}, is {value.get(part)}"
-        if name == "digest":
-            return "the content of the dataset has changed"
+        if name == "data" and isinstance(old, list) and len(old) == len(value):
+            return _other_data(old, value)
         return f"{name} was {_short(old)}, is {_short(value)}"
     return None
 
 
+def _other_data(before: list[Any], now: list[Any]) -> str:
+    pairs = zip(before, now, strict=True)
+    old, new = next((b, n) for b, n in pairs if b != n)
+    if isinstance(old, dict) and old.get("name") == new["name"]:
+        return f"the content of the dataset {new['name']} has changed"
+    return f"data was {_short(before)}, is {_short(now)}"
+
+
 def _refusal(output: Path, what: str, reason: str) -> InvalidParameter:
     return InvalidParameter(
-        f"{str(output)!r} {what}: {reason}. Choose another --output, or start over with --fresh."
+        f"{str(output)!r} {what}: {reason}. Choose another `output`, or start over with `fresh`."
     )
 
 
 def _short(value: object) -> str:
-    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+    if not isinstance(value, list):
+        return str(value)
+    return " ".join(str(v.get("name") if isinstance(v, dict) else v) for v in value)
 
 
 def _lock(file: IO[bytes], output: Path) -> None:
@@ -195,31 +205,32 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
 
 
 def _written(outcome: Outcome) -> dict[str, Any]:
-    b = outcome.block
     return {
-        "block": [b.epsilon, b.protocol, b.start, b.stop],
+        "cell": asdict(outcome.block.cell),
+        "stop": outcome.block.stop,
         "values": _packed(outcome.values),
         "sums": _packed(outcome.sums),
-        "estimates": None if outcome.estimates is None else _packed(outcome.estimates),
+        "estimates": _packed(outcome.estimates),
         "seconds": outcome.seconds,
     }
 
 
 def _read(found: dict[str, Any]) -> Outcome:
-    estimates = found["estimates"]
-    return Outcome(
-        Block(*found["block"]),
-        _unpacked(found["values"]),
-        _unpacked(found["sums"]),
-        None if estimates is None else _unpacked(estimates),
-        found["seconds"],
-    )
+    values, sums, estimates = (_unpacked(found[name]) for name in ("values", "sums", "estimates"))
+    block = Block(Cell(**found["cell"]), found["stop"])
+    return Outcome(block, values, sums, estimates, found["seconds"])
 
 
-def _packed(array: FloatArray) -> list[Any]:
-    return [list(array.shape), b64encode(array.astype("<f8").tobytes()).decode()]
+def _packed(array: NDArray[Any] | None) -> list[Any] | None:
+    if array is None:
+        return None
+    little = array.astype(array.dtype.newbyteorder("<"))
+    return [little.dtype.str, list(array.shape), b64encode(little.tobytes()).decode()]
 
 
-def _unpacked(packed: list[Any]) -> FloatArray:
-    shape, text = packed
-    return np.frombuffer(b64decode(text), dtype="<f8").reshape(shape).astype(np.float64)
+def _unpacked(packed: list[Any] | None) -> Any:
+    if packed is None:
+        return None
+    kind, shape, text = packed
+    array = np.frombuffer(b64decode(text), dtype=kind).reshape(shape)
+    return array.astype(array.dtype.newbyteorder("="))

@@ -12,6 +12,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
+from ldp3.errors import LDPError
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -84,7 +86,13 @@ def _state_of_sources() -> str:
 
 
 def _numba() -> Any:
-    import numba
+    try:
+        import numba
+    except ModuleNotFoundError:
+        raise LDPError(
+            "Many reports at a time need numba: pip install 'ldp3[full]'. A client that makes one "
+            "report does not."
+        ) from None
     from numba.core import types
     from numba.extending import typeof_impl
 

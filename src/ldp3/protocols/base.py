@@ -42,6 +42,7 @@ class FrequencyOracle(ABC):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ()
+    examples: ClassVar[tuple[str, ...]] = ()  # specs, besides the name, for test vectors
     sets: ClassVar[dict[str, tuple[str, ...]]] = {  # that people name as one
         "paper": ("grr", "rappor", "oue", "blh", "olh", "ss"),
         "usual": ("grr", "oue", "olh"),  # what is often deployed without looking

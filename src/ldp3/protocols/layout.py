@@ -156,8 +156,9 @@ class Fields(Layout):
         return f"a record of {' and '.join(parts)}"
 
     def describe(self) -> dict[str, Any]:
-        # as text: many readers of JSON lose the last digits of numbers above 2⁵³
-        return {"fields": {name: str(bound) for name, bound in self.fields}}
+        # a list, because JSON does not keep the order of names; bounds as text, because many
+        # readers of JSON lose the last digits of numbers above 2⁵³
+        return {"fields": [[name, str(bound)] for name, bound in self.fields]}
 
     def fits(self, reports: Reports) -> BoolArray:
         if reports.dtype != self.dtype or reports.ndim != 1:

@@ -184,6 +184,7 @@ class OLH(LocalHashing):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("optimised local hashing", "optimized local hashing")
+    examples: ClassVar[tuple[str, ...]] = ("olh(g=5)", "olh(g=70000)")
 
     g: int = 0
 

@@ -58,6 +58,7 @@ class SS(PureOracle):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("subset", "subset selection")
+    examples: ClassVar[tuple[str, ...]] = ("ss(k=1)", "ss(k=4)")
 
     k: int = 0
 

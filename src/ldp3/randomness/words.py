@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
+from typing import Self
 
 import numpy as np
 
@@ -30,13 +31,13 @@ class Words(Iterator[int]):
         self._few: Iterator[int] = iter(())
 
     @classmethod
-    def of(cls, words: Iterable[int]) -> "Words":
+    def of(cls, words: Iterable[int]) -> Self:
         """Given words: for test vectors, never for a person's value."""
         rest = iter(words)
         return cls(lambda count: np.fromiter(islice(rest, count), dtype=np.uint64))
 
     @classmethod
-    def drawn(cls, rng: np.random.Generator) -> "Words":
+    def drawn(cls, rng: np.random.Generator) -> Self:
         """Words from a generator."""
         return cls(lambda count: np.frombuffer(rng.bytes(8 * count), dtype="<u8"))
 

@@ -20,7 +20,7 @@ of the level
 $$\frac{\alpha}{K\,s\,(m-1)}$$
 
 of $K$ looks, $m$ combinations, and $s$ of them left in the race: $R$ doubles from look to look, and
-every look pays its share of $\alpha$. As in `ldp3.ranking`, all truly best combinations then stay
+every look pays its share of $\alpha$. As in `results.ties`, all truly best combinations then stay
 with probability at least $1-\alpha$, up to the normal approximation of means.
 
 A combination that is neither worse than another nor may yet show another to be worse is *given up*:

@@ -2,9 +2,12 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from textwrap import indent
 
 from ldp3.errors import InvalidParameter
-from ldp3.recommendation.answer import Answer, Candidate, Interval, Recommendation
+from ldp3.printing import columns, escape_markdown, markdown_table
+from ldp3.recommendation.answer import Answer, Recommendation
+from ldp3.recommendation.words import Candidate, Interval, verdict
 
 SHOWN = 12  # of the tied; JSON has all
 FORMATS = "text", "markdown", "json"
@@ -31,12 +34,10 @@ class _Text:
         return words
 
     def table(self, rows: Rows) -> str:
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ("  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)) for r in rows)
-        return "\n".join(f"  {line.rstrip()}" for line in lines)
+        return indent(columns(rows), "  ")
 
     def code(self, lines: str) -> str:
-        return "\n".join(f"    {line}".rstrip() for line in lines.splitlines())
+        return indent(lines, "    ")
 
     def items(self, words: Sequence[str]) -> str:
         return "\n".join(f"· {line}" for line in words)
@@ -46,21 +47,19 @@ class _Markdown(_Text):
     """The same as Markdown; what comes from the data is kept from being read as markup."""
 
     def title(self, words: str) -> str:
-        return f"## {_escaped(words)}"
+        return f"## {escape_markdown(words)}"
 
     def paragraph(self, words: str) -> str:
-        return _escaped(words)
+        return escape_markdown(words)
 
     def table(self, rows: Rows) -> str:
-        lines = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
-        body = [map(_escaped, line) if i != 1 else line for i, line in enumerate(lines)]
-        return "\n".join("| " + " | ".join(line) + " |" for line in body)
+        return markdown_table([[escape_markdown(cell) for cell in row] for row in rows])
 
     def code(self, lines: str) -> str:
         return f"```python\n{lines}\n```"
 
     def items(self, words: Sequence[str]) -> str:
-        return "\n".join(f"- {_escaped(line)}" for line in words)
+        return "\n".join(f"- {escape_markdown(line)}" for line in words)
 
 
 def _page(found: Recommendation, page: _Text) -> Iterator[str]:
@@ -110,13 +109,6 @@ def _section(found: Recommendation, answer: Answer, page: _Text) -> Iterator[str
 
 
 def _verdict(found: Recommendation, answer: Answer) -> str:
-    sure, ties = f"{found.confidence:.0%}", len(answer.tied)
-    if not ties:
-        return (
-            f"Deploy {answer.best.name}. It is better than the other {answer.considered - 1} "
-            f"combinations, with {sure} confidence."
-        )
-    what = f"{ties} other combination{'s are' if ties > 1 else ' is'}"
     reasons = {
         "separated": "",
         "equal": f"They differ by at most {found.margin:.3g} of the error: take what suits you.",
@@ -126,18 +118,15 @@ def _verdict(found: Recommendation, answer: Answer) -> str:
             f"would hardly."
         ),
     }
-    return (
-        f"Deploy {answer.best.name}. Of {answer.considered} combinations {what} tied with it: "
-        f"every one that is truly best is among these {ties + 1}, with {sure} confidence. "
-        f"{reasons[answer.reason]}{_smaller(answer)}"
+    said = verdict(
+        [answer.best, *answer.tied, *(c for c in answer.defaults if not c.tied)],
+        answer.metric,
+        answer.better,
+        answer.epsilon,
+        considered=answer.considered,
+        confidence=found.confidence,
     )
-
-
-def _smaller(answer: Answer) -> str:
-    small = min(answer.tied, key=lambda c: c.report_bits)
-    if small.report_bits >= answer.best.report_bits:
-        return ""
-    return f" The smallest reports among them: {small.name}, {small.report_bits:,} bits."
+    return " ".join([*said, reasons[answer.reason]]).rstrip()
 
 
 def _bias(answer: Answer) -> str:
@@ -153,9 +142,9 @@ def _row(role: str, c: Candidate, answer: Answer) -> list[str]:
     first = f"{role}: {c.name}"
     error = [_number(c.error.value), f"{_number(c.error.low)} to {_number(c.error.high)}"]
     if c == answer.best:
-        return [first, *error, "", "", f"{c.report_bits:,}"]
+        return [first, *error, "", "", f"{c.bits:,}"]
     low, high = (_share(end, answer) for end in (c.worse.low, c.worse.high))
-    return [first, *error, _worse(c.worse, answer), f"{low} to {high}", f"{c.report_bits:,}"]
+    return [first, *error, _worse(c.worse, answer), f"{low} to {high}", f"{c.bits:,}"]
 
 
 def _more(answer: Answer) -> Rows:
@@ -180,7 +169,7 @@ def _overview(found: Recommendation) -> Rows:
                 ", ".join(c.name for c in a.tied[:3])
                 + (f" and {len(a.tied) - 3} more" if len(a.tied) > 3 else "")
                 or "–",
-                f"{a.best.report_bits:,}",
+                f"{a.best.bits:,}",
             ]
             for a in found.answers
         ),
@@ -213,9 +202,3 @@ def _share(difference: float, answer: Answer) -> str:
 
 def _number(value: float) -> str:
     return f"{value:.4g}"
-
-
-def _escaped(words: str) -> str:
-    for character in "\\`*_{}[]<>|#":
-        words = words.replace(character, "\\" + character)
-    return words.replace("\n", " ")

@@ -1,40 +1,43 @@
-"""Tables as papers print them: protocols down; none, average and each method across."""
+"""What a paper's table shows: protocols down; none, average and each method across."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from math import floor, log10
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from ldp3 import ranking
 from ldp3.arrays import FloatArray
-
-FORMATS = ("table", "markdown", "latex", "json", "csv")
-_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+from ldp3.results import ties
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """One metric at one ε.
+    """One question: a metric on a dataset at one ε under one attack.
 
     Parameters
     ----------
-    metric, better, epsilon
-        What the numbers are, and whether ``lower`` or ``higher`` is better.
-    about
-        The data and how it was run, in words.
+    metric, dataset, n, d, epsilon, attack
+        What is asked.
+    better
+        Whether ``lower`` or ``higher`` is better.
+    by_users
+        The protocols that were run by perturbing every user, and not by exact simulation.
     runs
         One value per repeat for each protocol and method.
     """
 
     metric: str
-    better: str
+    dataset: str
+    n: int
+    d: int
     epsilon: float
-    about: str
-    runs: ranking.Runs
+    attack: str
+    better: str
+    by_users: tuple[str, ...]
+    runs: ties.Runs
 
     @cached_property
     def protocols(self) -> list[str]:
@@ -68,23 +71,23 @@ class Sheet:
     @cached_property
     def best(self) -> tuple[str, str]:
         """The best of all."""
-        return ranking.leader(self.means, self.better)
+        return ties.leader(self.means, self.better)
 
     @cached_property
-    def ties(self) -> set[tuple[str, str]]:
+    def tied(self) -> set[tuple[str, str]]:
         """What cannot be told from the best of all, without it."""
-        return ranking.ties(self.runs, self.better) - {self.best}
+        return ties.ties(self.runs, self.better) - {self.best}
 
     @cached_property
     def row_best(self) -> set[tuple[str, str]]:
         """The best of each row."""
         rows = ({k: m for k, m in self.means.items() if k[0] == p} for p in self.protocols)
-        return {ranking.leader(row, self.better) for row in rows}
+        return {ties.leader(row, self.better) for row in rows}
 
     @cached_property
     def wins(self) -> dict[str, float]:
         """How often each method is the best on the same estimate."""
-        return ranking.win_rates(self.runs, self.better)
+        return ties.win_rates(self.runs, self.better)
 
     @cached_property
     def exponent(self) -> int:
@@ -97,10 +100,21 @@ class Sheet:
         values = self.values(protocol, column)
         if values is None:
             return "–"
-        mean, std = values.mean() / 10.0**self.exponent, ranking.spread(values)
+        mean, std = values.mean() / 10.0**self.exponent, ties.spread(values)
         if std is None:
             return f"{mean:.2f}"
         return f"{mean:.2f}{plus_minus}{std / 10.0**self.exponent:.2f}"
+
+    def mark(self, protocol: str, column: str) -> str:
+        """``**`` for the best of all, ``*`` for the best of its row, ``≈`` for what is tied."""
+        pair = protocol, column
+        if pair == self.best:
+            return "**"
+        return "*" * (pair in self.row_best) + "≈" * (pair in self.tied)
+
+    def win(self, column: str) -> str:
+        """How often a method wins, in percent."""
+        return "" if column == "average" else f"{self.wins[column]:.0%}"
 
     @property
     def repeats(self) -> int:
@@ -109,162 +123,17 @@ class Sheet:
 
 
 def sheets(table: pl.DataFrame, better: Mapping[str, str]) -> list[Sheet]:
-    """One sheet for each metric and ε of a table of results."""
-    groups = table.group_by("metric", "epsilon", maintain_order=True)
-    return [
-        Sheet(str(metric), better[str(metric)], float(epsilon), _about(part), ranking.runs(part))
-        for (metric, epsilon), part in groups
-    ]
-
-
-def text(sheet: Sheet, width: int | None = None) -> str:
-    """Plain text; columns that do not fit into `width` follow below."""
-    names = ["", *sheet.protocols, "wins"]
-    left = max(map(len, names))
-    columns = [_aligned(sheet, column) for column in sheet.columns]
-    fit = len(columns) if width is None else max((width - left) // (len(columns[0][0]) + 2), 1)
-    blocks = []
-    for start in range(0, len(columns), fit):
-        lines = zip((n.ljust(left) for n in names), *columns[start : start + fit], strict=True)
-        blocks.append("\n".join("  ".join(line).rstrip() for line in lines))
-    return "\n\n".join([_title(sheet), *blocks, _legend(sheet)])
-
-
-def markdown(sheet: Sheet) -> str:
-    """A Markdown table: the best of each row in bold."""
-
-    def cell(protocol: str, column: str) -> str:
-        number, mark = sheet.number(protocol, column), _mark(sheet, protocol, column)
-        number = f"**{number}**" if "*" in mark else number
-        return number + (" ★" if mark == "**" else " ≈" if "≈" in mark else "")
-
-    head = ["protocol", *sheet.columns]
-    rows = [[p, *(cell(p, c) for c in sheet.columns)] for p in sheet.protocols]
-    rows += [["wins", *(_win(sheet, c) for c in sheet.columns)]]
-    lines = [head, ["---", *("---:" for _ in sheet.columns)], *rows]
-    body = "\n".join("| " + " | ".join(_escaped(line)) + " |" for line in lines)
-    legend = "★ best of all, ≈ tied with it, bold: best of the row."
-    return f"{_title(sheet)}\n\n{body}\n\n{_scale(sheet)} {legend}"
-
-
-def latex(sheet: Sheet) -> str:
-    """A LaTeX table for booktabs: the best of each row in bold, the best of all underlined."""
-
-    def cell(protocol: str, column: str) -> str:
-        number = sheet.number(protocol, column, r" \pm ").replace("–", "-")
-        mark = _mark(sheet, protocol, column)
-        number = rf"\mathbf{{{number}}}" if "*" in mark else number
-        number = rf"\underline{{{number}}}" if mark == "**" else number
-        tied = r"^{\approx}" if "≈" in mark else ""
-        return f"${number}{tied}$"
-
-    def line(cells: Sequence[str]) -> str:
-        return " & ".join(cells) + r" \\"
-
-    names = [_tex(c) for c in sheet.columns]
-    wins = [_win(sheet, c).replace("%", r"\%") for c in sheet.columns]
-    caption = _tex(_title(sheet)).replace("ε", r"$\varepsilon$").replace("×", r"$\times$")
-    scale = (
-        (rf"$\times 10^{{{sheet.exponent}}}$, " if sheet.exponent else "")
-        + rf"mean $\pm$ standard deviation over {sheet.repeats} repeats; bold: best of its row; "
-        r"underlined: best of all; $\approx$: tied with it."
-    )
-    return "\n".join(
-        [
-            r"\begin{table}",
-            r"  \centering",
-            rf"  \caption{{{caption}. {scale}}}",
-            rf"  \begin{{tabular}}{{l{'r' * len(names)}}}",
-            r"    \toprule",
-            "    " + line(["protocol", *names]),
-            r"    \midrule",
-            *(
-                "    " + line([_tex(p), *(cell(p, c) for c in sheet.columns)])
-                for p in sheet.protocols
-            ),
-            r"    \midrule",
-            "    " + line(["wins", *wins]),
-            r"    \bottomrule",
-            r"  \end{tabular}",
-            r"\end{table}",
-        ]
-    )
-
-
-def html(sheet: Sheet) -> str:
-    """An HTML table for notebooks."""
-
-    def row(tag: str, cells: Sequence[str]) -> str:
-        return "<tr>" + "".join(f"<{tag}>{c}</{tag}>" for c in cells) + "</tr>"
-
-    def cell(protocol: str, column: str) -> str:
-        number, mark = sheet.number(protocol, column), _mark(sheet, protocol, column)
-        return f"<b>{number}</b> {mark}" if "*" in mark else f"{number} {mark}"
-
-    body = [row("td", [escape(p), *(cell(p, c) for c in sheet.columns)]) for p in sheet.protocols]
-    head = row("th", ["", *map(escape, sheet.columns)])
-    foot = row("td", ["wins", *(_win(sheet, c) for c in sheet.columns)])
-    return (
-        f"<table><caption>{escape(_title(sheet))}<br>{escape(_legend(sheet))}</caption>"
-        f"<thead>{head}</thead><tbody>{''.join(body)}{foot}</tbody></table>"
-    )
-
-
-RENDER: dict[str, Callable[[Sheet], str]] = {"markdown": markdown, "latex": latex}
-
-
-def _about(part: pl.DataFrame) -> str:
-    name, n, d = part.select("dataset", "n", "d").row(0)
-    ways = part.select("protocol", "simulate").unique(maintain_order=True)
-    by_users = ways.filter(simulate="users")["protocol"].to_list()
-    if not by_users:
-        way = "exact simulation"
-    else:
-        way = "by users" if len(by_users) == len(ways) else f"by users: {', '.join(by_users)}"
-    return f"{name}: n = {n:,}, d = {d:,}, {way}"
-
-
-def _title(sheet: Sheet) -> str:
-    return f"{sheet.metric} ({sheet.better} is better) at ε = {sheet.epsilon:g} · {sheet.about}"
-
-
-def _scale(sheet: Sheet) -> str:
-    factor = f"× 10{str(sheet.exponent).translate(_SUPERSCRIPT)}, " if sheet.exponent else ""
-    if sheet.repeats == 1:
-        return f"{factor}a single repeat."
-    return f"{factor}mean ± standard deviation over {sheet.repeats} repeats."
-
-
-def _legend(sheet: Sheet) -> str:
-    tied = ", ≈ not to be told from it" if sheet.ties else ""
-    return f"{_scale(sheet)} ** best of all{tied}, * best of its row."
-
-
-def _mark(sheet: Sheet, protocol: str, column: str) -> str:
-    pair = protocol, column
-    if pair == sheet.best:
-        return "**"
-    return "*" * (pair in sheet.row_best) + "≈" * (pair in sheet.ties)
-
-
-def _win(sheet: Sheet, column: str) -> str:
-    return "" if column == "average" else f"{sheet.wins[column]:.0%}"
-
-
-def _aligned(sheet: Sheet, column: str) -> list[str]:
-    """A column from head to wins; marks stand beside the numbers, not under the head."""
-    numbers = [column, *(sheet.number(p, column) for p in sheet.protocols), _win(sheet, column)]
-    marks = ["", *(_mark(sheet, p, column) for p in sheet.protocols), ""]
-    widest = max(len(sheet.number(p, c)) for p in sheet.protocols for c in sheet.columns)
-    width = max(widest, *map(len, sheet.columns))
-    return [f"{n:>{width}} {m:<2}" for n, m in zip(numbers, marks, strict=True)]
-
-
-def _escaped(cells: Sequence[str]) -> list[str]:
-    return [cell.replace("|", r"\|").replace("_", r"\_") for cell in cells]
-
-
-def _tex(words: str) -> str:
-    for character in "&%$#_{}":
-        words = words.replace(character, "\\" + character)
-    return words
+    """One sheet for each question that a table of results answers."""
+    made = []
+    for question, part in table.group_by(ties.QUESTION, maintain_order=True):
+        asked: Any = dict(zip(ties.QUESTION, question, strict=True))
+        by_users = part.filter(simulate="users")["protocol"].unique(maintain_order=True)
+        made.append(
+            Sheet(
+                **asked,
+                better=better[asked["metric"]],
+                by_users=tuple(by_users),
+                runs=ties.runs(part),
+            )
+        )
+    return made

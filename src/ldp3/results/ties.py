@@ -1,8 +1,8 @@
 """Which combination is best, and which ones cannot be told from it.
 
-In each metric and ε the combination with the best mean leads. Any other one is *tied* with it
-unless a one-sided t-test says that it is worse: paired over repeats where the protocol is the same
-(methods share the estimate), Welch's where it is not.
+In each question (metric, dataset, ε, attack) the combination with the best mean leads. Any other
+one is *tied* with it unless a one-sided t-test says that it is worse: paired over repeats where
+the protocol is the same (methods share the estimate), Welch's where it is not.
 
 With m combinations, of which s are still tied, a test must reach α/(s(m−1)); what is worse leaves,
 s shrinks, and the rest is tested again. Then *every* combination that is truly best stays, with
@@ -27,11 +27,13 @@ import polars as pl
 from ldp3.arrays import FloatArray
 
 ALPHA = 0.05
+# What combinations are compared in, and never pooled over
+QUESTION = ["metric", "dataset", "n", "d", "epsilon", "attack"]
 Runs = Mapping[tuple[str, str], FloatArray]  # (protocol, method) → one value per repeat
 
 
 def runs(table: pl.DataFrame) -> dict[tuple[str, str], FloatArray]:
-    """The values of one metric and ε by protocol and method, in the order of the table."""
+    """The values in one question by protocol and method, in the order of the table."""
     groups = table.sort("repeat", maintain_order=True).group_by(
         "protocol", "method", maintain_order=True
     )
@@ -70,33 +72,36 @@ def ties(measured: Runs, better: str, alpha: float = ALPHA) -> set[tuple[str, st
 
 
 def best(table: pl.DataFrame, better: Mapping[str, str], alpha: float = ALPHA) -> pl.DataFrame:
-    """Every combination of each metric and ε from best to worst, and whether it is tied."""
-    frames = []
-    for (metric, epsilon), part in table.group_by("metric", "epsilon", maintain_order=True):
-        measured = runs(part)
-        p = p_values(measured, better[str(metric)])
-        tied = ties(measured, better[str(metric)], alpha)
-        order = sorted(
-            measured,
-            key=lambda pair: float(measured[pair].mean()),
-            reverse=better[str(metric)] == "higher",
+    """Every combination in each question from best to worst, and whether it is tied."""
+    frames = [
+        _ranked(part, better[str(question[0])], alpha).select(
+            *(pl.lit(value).alias(name) for name, value in zip(QUESTION, question, strict=True)),
+            pl.all(),
         )
-        frames.append(
-            pl.DataFrame(
-                {
-                    "metric": [metric] * len(order),
-                    "epsilon": [epsilon] * len(order),
-                    "rank": list(range(1, len(order) + 1)),
-                    "protocol": [pair[0] for pair in order],
-                    "method": [pair[1] for pair in order],
-                    "mean": [float(measured[pair].mean()) for pair in order],
-                    "std": [spread(measured[pair]) for pair in order],
-                    "p_value": [p[pair] for pair in order],
-                    "tied": [pair in tied for pair in order],
-                }
-            )
-        )
+        for question, part in table.group_by(QUESTION, maintain_order=True)
+    ]
     return pl.concat(frames)
+
+
+def _ranked(part: pl.DataFrame, better: str, alpha: float) -> pl.DataFrame:
+    measured = runs(part)
+    p, tied = p_values(measured, better), ties(measured, better, alpha)
+    means = {pair: float(values.mean()) for pair, values in measured.items()}
+    first = leader(means, better)  # also where another one differs from it in the last digits
+    others = [pair for pair in means if pair != first]
+    order = [first, *sorted(others, key=means.__getitem__, reverse=better == "higher")]
+    return pl.DataFrame(
+        {
+            "rank": range(1, len(order) + 1),
+            "protocol": [pair[0] for pair in order],
+            "method": [pair[1] for pair in order],
+            "mean": [means[pair] for pair in order],
+            "std": [spread(measured[pair]) for pair in order],
+            "p_value": [p[pair] for pair in order],
+            "tied": [pair in tied for pair in order],
+        },
+        schema_overrides={"std": pl.Float64},
+    )
 
 
 def win_rates(measured: Runs, better: str) -> dict[str, float]:
