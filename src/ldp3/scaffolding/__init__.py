@@ -10,6 +10,7 @@ from ldp3.files import write_text
 from ldp3.kinds import every_kind, known, snake
 
 Kind = Literal["protocol", "method", "metric"]
+TEMPLATES = Path(__file__).parent / "templates"  # files to copy: no part of this package
 
 TEST = '''"""Tests of NAME. Run them with: pytest test_NAME.py"""
 
@@ -42,7 +43,7 @@ def new(kind: Kind, name: str, folder: Path) -> list[Path]:
         raise InvalidParameter(f"A name looks like 'my_{kind}', got {name!r}.")
     if known(every_kind()[f"{kind}s"], own):
         raise InvalidParameter(f"{own!r} is the name of a {kind} already: choose another one.")
-    code = (Path(__file__).parent / f"{kind}.py").read_text(encoding="utf-8")
+    code = (TEMPLATES / f"{kind}.py").read_text(encoding="utf-8")
     code = code.replace(f"My{kind.title()}", cls).replace(f"my_{kind}", own)
     test = TEST.replace("WHERE", WHERE[kind]).replace("COLUMN", kind)
     test = test.replace("CLASS", cls).replace("NAME", own)
