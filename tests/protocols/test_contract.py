@@ -24,6 +24,14 @@ def test_the_contract_holds(cls: type[FrequencyOracle], epsilon: float, d: int) 
     assert [f for f in made if not f.passed] == []
 
 
+@pytest.mark.parametrize(
+    ("name", "epsilon", "d"),
+    [("grr", 30.0, 3), ("grr", 1.0, 20_000), ("oue", 20.0, 5), ("olh", 10.0, 5), ("ss", 0.001, 7)],
+)
+def test_what_hardly_ever_happens_is_no_fault(name: str, epsilon: float, d: int) -> None:
+    assert [f for f in findings(PROTOCOLS[name](epsilon=epsilon, d=d)) if not f.passed] == []
+
+
 @pytest.mark.parametrize("spec", [s for cls in PROTOCOLS.values() for s in cls.examples])
 def test_the_contract_holds_for_other_parameters(spec: str) -> None:
     assert [f for f in findings(ldp3.oracle(spec, epsilon=1.0, d=8)) if not f.passed] == []

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldp3.arrays import FloatArray, IntArray, Reports
+from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports
 from ldp3.protocols.base import FrequencyOracle, PureOracle
 from ldp3.randomness.streams import stream
 from ldp3.types import Tally
@@ -19,6 +19,7 @@ BYTES = 2**27  # of reports held at a time
 COLUMNS = 32  # looked at where reports are long
 RUNS = 2_000  # populations, where the estimate of a population is one draw
 SMALL = 100  # a domain in which all values are looked at
+OFTEN = 100  # times that something rare is expected before its mean is looked at
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,14 @@ class OracleCase:
     def estimates(self, tallies: list[Tally]) -> FloatArray:
         """The frequencies estimated from each."""
         return np.array([self.oracle.estimate(tally).frequencies for tally in tallies])
+
+    def told(self, histogram: IntArray, runs: int) -> BoolArray:
+        """The values whose counts vary enough in so many runs to tell of a mean and a variance."""
+        if not isinstance(self.oracle, PureOracle):
+            return np.ones(self.oracle.d, dtype=bool)
+        p, q, n = self.oracle.p, self.oracle.q, int(histogram.sum())
+        rarer = histogram * min(p, 1 - p) + (n - histogram) * min(q, 1 - q)
+        return np.asarray(runs * rarer >= OFTEN)
 
     def codes(self, reports: Reports) -> NDArray[np.uint8]:
         """Small whole numbers that say something about each report, shape `(n, several)`.

@@ -31,7 +31,8 @@ def unbiased(case: OracleCase) -> Iterator[Finding]:
             counts = ((sample * (oracle.p - oracle.q) + oracle.q) * n).sum(axis=0).round()
             p = binomial_p(counts, runs * n, np.where(histogram > 0, oracle.p, oracle.q))
         else:
-            p = mean_p(sample, histogram / n)
+            told = case.told(histogram, runs)
+            p = mean_p(sample[:, told], (histogram / n)[told])
         yield statistical(f"Estimates from n={n} are unbiased", p, runs)
 
 
@@ -45,7 +46,8 @@ def stated_noise(case: OracleCase) -> Iterator[Finding]:
         histogram[0] = n  # one value that all hold, and others that nobody holds
         tallies = case.tallies(histogram, case.runs(wanted, n), f"variance {n}")
         stated = oracle.estimate(tallies[0]).noise.variance(histogram / n)
-        p = variance_p(case.estimates(tallies), stated)
+        told = case.told(histogram, len(tallies))
+        p = variance_p(case.estimates(tallies)[:, told], stated[told])
         yield statistical(f"Estimates from n={n} have the stated noise", p, len(tallies))
 
 

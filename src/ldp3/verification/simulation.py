@@ -81,9 +81,10 @@ def large_populations(case: OracleCase) -> Iterator[Finding]:
     for n in (10**6, 10**10):
         histogram = np.zeros(oracle.d, dtype=np.int64)
         histogram[0], histogram[-1] = n - n // 3, n // 3
-        rng, truth = case.stream(f"simulate {n}"), histogram / n
+        rng, told = case.stream(f"simulate {n}"), case.told(histogram, runs)
         tallies = [oracle.simulate(histogram, rng) for _ in range(runs)]
-        sample = case.estimates(tallies)
-        yield statistical(f"`simulate` is unbiased for {n:,} users", mean_p(sample, truth), runs)
-        p = variance_p(sample, oracle.estimate(tallies[0]).noise.variance(truth))
+        sample, truth = case.estimates(tallies)[:, told], histogram / n
+        p = mean_p(sample, truth[told])
+        yield statistical(f"`simulate` is unbiased for {n:,} users", p, runs)
+        p = variance_p(sample, oracle.estimate(tallies[0]).noise.variance(truth)[told])
         yield statistical(f"`simulate` has the stated noise for {n:,} users", p, runs)
