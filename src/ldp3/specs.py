@@ -63,8 +63,10 @@ def parse(spec: str) -> tuple[str, dict[str, Any]]:
         name, inside = match[1], match[2] or "()"
         try:
             call = ast.parse(f"f{inside}", mode="eval").body
-            if isinstance(call, ast.Call) and not call.args:
-                return name, {str(k.arg): ast.literal_eval(k.value) for k in call.keywords if k.arg}
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args:
+                params = {k.arg: ast.literal_eval(k.value) for k in call.keywords if k.arg}
+                if len(params) == len(call.keywords):  # none twice, none by **
+                    return name, params
         except (SyntaxError, ValueError):
             pass
     raise InvalidParameter(f"A spec looks like 'olh' or 'olh(g=4)', got {spec!r}.")

@@ -5,12 +5,12 @@ import re
 
 import numpy as np
 import pytest
-from ldp3.catalog import find
-from ldp3.verification.command import SETTINGS
 
+import ldp3
 from ldp3 import LDPError, stream
+from ldp3.kinds import find
 from ldp3.protocols.base import FrequencyOracle
-from ldp3.verification import oracle_findings
+from ldp3.verification import SETTINGS, findings
 
 PROTOCOLS = find(FrequencyOracle)  # type: ignore[type-abstract]
 each_protocol = pytest.mark.parametrize("cls", PROTOCOLS.values(), ids=PROTOCOLS)
@@ -19,9 +19,14 @@ each_protocol = pytest.mark.parametrize("cls", PROTOCOLS.values(), ids=PROTOCOLS
 @each_protocol
 @pytest.mark.parametrize(("epsilon", "d"), SETTINGS)
 def test_the_contract_holds(cls: type[FrequencyOracle], epsilon: float, d: int) -> None:
-    findings = list(oracle_findings(cls(epsilon=epsilon, d=d)))
-    assert findings
-    assert [f for f in findings if not f.passed] == []
+    made = list(findings(cls(epsilon=epsilon, d=d)))
+    assert made
+    assert [f for f in made if not f.passed] == []
+
+
+@pytest.mark.parametrize("spec", [s for cls in PROTOCOLS.values() for s in cls.examples])
+def test_the_contract_holds_for_other_parameters(spec: str) -> None:
+    assert [f for f in findings(ldp3.oracle(spec, epsilon=1.0, d=8)) if not f.passed] == []
 
 
 @each_protocol
@@ -68,7 +73,9 @@ def test_no_users_give_no_reports(cls: type[FrequencyOracle]) -> None:
     oracle = cls(epsilon=1.0, d=70)
     reports = oracle.perturb(np.array([], dtype=np.int64), stream(0))
     assert len(reports) == 0
-    assert (oracle.aggregate(reports) == np.zeros(70)).all()
+    assert (oracle.aggregate(reports).total == np.zeros(70)).all()
+    assert (oracle.aggregate(reports).n, oracle.empty.n) == (0, 0)
+    assert (oracle.empty.total == np.zeros(70)).all()
 
 
 @each_protocol

@@ -7,9 +7,9 @@ from math import ceil, floor, isfinite
 import mpmath
 import numpy as np
 import pytest
-from ldp3.catalog import find
 
 from ldp3 import stream
+from ldp3.kinds import find
 from ldp3.protocols.base import PureOracle
 from ldp3.protocols.grr import GRR
 from ldp3.protocols.local_hashing import BLH, OLH
@@ -87,17 +87,17 @@ def test_reports_are_made_and_counted_at_the_extremes(
     oracle = cls(epsilon=epsilon, d=d)
     values = np.array([0, d - 1, d // 2])
     reports = oracle.perturb(values, stream(1))
-    counts = oracle.aggregate(reports)
+    tally = oracle.aggregate(reports)
+    counts = oracle.support_counts(tally)
     assert oracle.valid(reports).all()
     assert all(oracle.supports(reports, int(v)).sum() == counts[v] for v in values)
     for v in values:
         log_prob = oracle.log_prob(reports, int(v))
         assert log_prob is not None
         assert np.isfinite(log_prob).all()
-    estimate = oracle.estimate(counts, 3)
-    assert np.isfinite(estimate.frequencies).all()
-    total = oracle.simulate(np.bincount(values, minlength=d), stream(2))
-    assert total.shape == (d,)
+    assert np.isfinite(oracle.estimate(tally).frequencies).all()
+    simulated = oracle.simulate(np.bincount(values, minlength=d), stream(2))
+    assert (oracle.support_counts(simulated).shape, simulated.n) == ((d,), 3)
 
 
 def test_the_best_subset_size_is_the_neighbour_with_the_lower_variance() -> None:

@@ -3,11 +3,22 @@
 import pytest
 
 from ldp3.kinds import defined
+from ldp3.metrics.base import Metric
+from ldp3.postprocessing.base import PostProcessor
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.verification import findings
 from ldp3.verification.case import OracleCase
 from ldp3.verification.privacy import every_value
-from tests.verification.planted import clients, crowds, honest, leaks, servers, sums
+from tests.verification.planted import (
+    clients,
+    crowds,
+    honest,
+    leaks,
+    methods,
+    metrics,
+    servers,
+    sums,
+)
 
 HONEST = {cls.__name__: cls for cls in defined(honest, FrequencyOracle)}  # type: ignore[type-abstract]
 BUGS = {
@@ -16,6 +27,8 @@ BUGS = {
     for cls in defined(module, FrequencyOracle)  # type: ignore[type-abstract]
 }
 IN_LARGE_DOMAINS = {"LeaksBeyondAWord": 70}
+METHODS = {cls.__name__: cls for cls in defined(methods, PostProcessor)}  # type: ignore[type-abstract]
+METRICS = {cls.__name__: cls for cls in defined(metrics, Metric)}  # type: ignore[type-abstract]
 
 
 @pytest.mark.parametrize("d", [3, 70])
@@ -72,3 +85,36 @@ def test_every_value_of_a_large_domain_is_looked_at(name: str) -> None:
 def test_the_check_that_is_meant_catches_it(name: str, check: str) -> None:
     failed = [f for f in findings(BUGS[name](epsilon=1.1, d=5)) if not f.passed]
     assert any(f.check == check and not f.evidence.startswith("raised") for f in failed)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_passes_if_and_only_if_it_is_honest(name: str) -> None:
+    assert all(f.passed for f in findings(METHODS[name]())) == name.startswith("Honest")
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_metric_passes_if_and_only_if_it_is_honest(name: str) -> None:
+    assert all(f.passed for f in findings(METRICS[name]())) == name.startswith("Honest")
+
+
+@pytest.mark.parametrize(
+    ("thing", "check"),
+    [
+        (methods.NotQuiteOne(), "Frequencies are at least 0 and sum to 1, as promised"),
+        (methods.InPlace(), "The estimate is left untouched"),
+        (methods.SameArray(), "The result is a new array"),
+        (methods.Random(), "The same estimate gives the same result"),
+        (methods.Restless(), "A higher estimate never ends below a lower one, as promised"),
+        (methods.Short(), "The result is one finite number per value, as float64"),
+        (methods.Silent(), "It says in words what it needs of an oracle"),
+        (metrics.InfiniteAtZero(), "Any two finite vectors have a finite value"),
+        (metrics.Overwrites(), "Both vectors are left untouched"),
+        (metrics.Fickle(), "The same vectors give the same value"),
+        (metrics.Forgetful(), "Made twice for a dataset, it is the same metric"),
+        (metrics.NotZeroAtTheTruth(), "A distance is 0 at the truth"),
+        (metrics.Blind(), "The truth turned upside down is worse than the truth"),
+    ],
+    ids=lambda thing: thing if isinstance(thing, str) else type(thing).__name__,
+)
+def test_the_promise_that_is_broken_is_named(thing: PostProcessor | Metric, check: str) -> None:
+    assert check in {f.check for f in findings(thing) if not f.passed}

@@ -5,14 +5,11 @@ import re
 from pathlib import Path
 from typing import Literal
 
-from ldp3 import catalog
 from ldp3.errors import InvalidParameter
-from ldp3.metrics.base import Metric
-from ldp3.postprocessing.base import PostProcessor
-from ldp3.protocols.base import FrequencyOracle
+from ldp3.files import write_text
+from ldp3.kinds import every_kind, known, snake
 
 Kind = Literal["protocol", "method", "metric"]
-KINDS: dict[Kind, type] = {"protocol": FrequencyOracle, "method": PostProcessor, "metric": Metric}
 
 TEST = '''"""Tests of NAME. Run them with: pytest test_NAME.py"""
 
@@ -40,10 +37,10 @@ WHERE: dict[Kind, str] = {
 def new(kind: Kind, name: str, folder: Path) -> list[Path]:
     """Write NAME.py and test_NAME.py into `folder`; nothing is overwritten."""
     cls = "".join(part[:1].upper() + part[1:] for part in re.split("[-_ ]", name))
-    own = catalog.snake(cls)
+    own = snake(cls)
     if not cls.isidentifier() or keyword.iskeyword(own) or own.startswith("test_"):
         raise InvalidParameter(f"A name looks like 'my_{kind}', got {name!r}.")
-    if catalog.known(KINDS[kind], own):
+    if known(every_kind()[f"{kind}s"], own):
         raise InvalidParameter(f"{own!r} is the name of a {kind} already: choose another one.")
     code = (Path(__file__).parent / f"{kind}.py").read_text(encoding="utf-8")
     code = code.replace(f"My{kind.title()}", cls).replace(f"my_{kind}", own)
@@ -54,5 +51,5 @@ def new(kind: Kind, name: str, folder: Path) -> list[Path]:
         if path.exists():
             raise InvalidParameter(f"{path.name} is there already: choose another name.")
     for path, text in files.items():
-        path.write_text(text, encoding="utf-8")
+        write_text(path, text)
     return list(files)

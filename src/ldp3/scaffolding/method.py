@@ -5,9 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from ldp3 import Estimate, PostProcessor
 from ldp3.arrays import FloatArray, as_distribution
-from ldp3.postprocessing.base import PostProcessor
-from ldp3.types import Estimate
 
 
 @dataclass(frozen=True)
@@ -26,7 +25,7 @@ class MyMethod(PostProcessor):
 
     Examples
     --------
-    >>> MyMethod()(Estimate(np.array([0.75, 0.5, -0.25]), np.zeros(3), n=100, noise=0.0625))
+    >>> MyMethod()(Estimate.of(np.array([0.75, 0.5, -0.25]), n=100, noise=0.0625))
     array([0.66666667, 0.33333333, 0.        ])
 
     References
@@ -35,9 +34,9 @@ class MyMethod(PostProcessor):
     """
 
     distribution: ClassVar[bool] = True  # the result is at least 0 and sums to 1
-    keeps_order: ClassVar[bool] = True  # a higher estimate never ends below a lower one
+    keeps_order: ClassVar[bool] = True  # of equal noise, a higher estimate never ends below
 
     t: float = 1.0
 
     def refine(self, estimate: Estimate) -> FloatArray:
-        return as_distribution(estimate.frequencies - self.t * np.sqrt(estimate.noise))
+        return as_distribution(estimate.frequencies - self.t * np.sqrt(estimate.noise.base))

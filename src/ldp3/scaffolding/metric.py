@@ -5,8 +5,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from ldp3 import Metric
 from ldp3.arrays import FloatArray
-from ldp3.metrics.base import Metric
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,10 @@ from math import exp, log
 
 import numpy as np
 
+from ldp3 import PureOracle, Tally
 from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports
 from ldp3.errors import require_values
-from ldp3.protocols.base import PureOracle
+from ldp3.protocols.layout import Code
 
 
 @dataclass(frozen=True)
@@ -22,10 +23,10 @@ class MyProtocol(PureOracle):
 
     Examples
     --------
-    >>> import ldp3
+    >>> from ldp3 import stream
     >>> oracle = MyProtocol(epsilon=2.0, d=4)
-    >>> reports = oracle.perturb(np.repeat([0, 1], 5_000), ldp3.stream(0))
-    >>> oracle.estimate(oracle.aggregate(reports), n=10_000).frequencies.round(1) + 0.0
+    >>> reports = oracle.perturb(np.repeat([0, 1], 5_000), stream(0))
+    >>> oracle.estimate(oracle.aggregate(reports)).frequencies.round(1) + 0.0
     array([0.5, 0.5, 0. , 0. ])
 
     References
@@ -54,12 +55,28 @@ class MyProtocol(PureOracle):
 
     # From here on everything is optional.
 
-    def valid(self, reports: Reports) -> BoolArray:  # a server must not count nonsense
-        return (reports >= 0) & (reports < self.d)
+    @property
+    def layout(self) -> Code:  # how a report is written; a server refuses all others
+        return Code(self.d)
 
-    def aggregate(self, reports: Reports) -> IntArray:  # faster than asking `supports` d times
+    def aggregate(self, reports: Reports) -> Tally:  # faster than asking `supports` d times
         self.require_valid(reports)
-        return np.bincount(reports, minlength=self.d)
+        return Tally(np.bincount(reports, minlength=self.d), len(reports))
 
     def log_prob(self, reports: Reports, value: int) -> FloatArray:  # lets `verify` see more
         return np.where(reports == value, log(self.p), log(self.q))
+
+    # To make real people's reports with it, say how one report is drawn from uniform 64-bit words
+    # and which whole numbers that takes, and let p, q and `perturb` use the same ones. Here, with
+    # `from ldp3.randomness import thresholds` and `from ldp3.randomness.words import Words`:
+    #
+    #     @property
+    #     def constants(self) -> dict[str, int]:
+    #         odds = thresholds.exp(self.epsilon)
+    #         lie = thresholds.ceil_threshold(1 / (odds + self.d - 1))  # rounded towards privacy
+    #         return {"lie": lie, "truth": thresholds.WORDS - (self.d - 1) * lie}
+    #
+    #     def draw(self, value: int, words: Words) -> int:
+    #         word, lie, truth = next(words), self.constants["lie"], self.constants["truth"]
+    #         drawer = (word - truth) // lie
+    #         return value if word < truth else drawer + (drawer >= value)

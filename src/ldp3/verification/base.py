@@ -1,6 +1,5 @@
 """Findings, and statistical tests whose chance of a false alarm is known."""
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -70,13 +69,6 @@ class Verdict:
         return "\n".join([f"{self.name}: {len(by_check)} checks{where}", *lines, end])
 
     __repr__ = __str__
-
-
-def rendered(verdicts: Sequence[Verdict], form: str) -> str:
-    """Verdicts as ``"text"`` for people, or as ``"json"`` for programs."""
-    if form == "json":
-        return json.dumps([v.as_dict() for v in verdicts], indent=2, ensure_ascii=False)
-    return "\n\n".join(map(str, verdicts))
 
 
 def _described(findings: Sequence[Finding]) -> list[str]:

@@ -1,5 +1,6 @@
 """One contract for every kind: which thing is meant, and what is found out about it."""
 
+import json
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -80,6 +81,13 @@ def named(names: Sequence[str], plugins: Sequence[Path]) -> list[str]:
         for module in modules:
             found += defined(module, kind)
     return list(map(name_of, found))
+
+
+def rendered(verdicts: Sequence[Verdict], form: str) -> str:
+    """Verdicts as ``"text"`` for people, or as ``"json"`` for programs."""
+    if form == "json":
+        return json.dumps([v.as_dict() for v in verdicts], indent=2, ensure_ascii=False)
+    return "\n\n".join(map(str, verdicts))
 
 
 def _at(
