@@ -12,7 +12,7 @@ from ldp3.arrays import FloatArray
 from ldp3.postprocessing.power import Power, _exponent
 from ldp3.types import Estimate
 
-PAGE = Path(__file__).parents[1] / "docs" / "reproduction.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reproduction.md"
 NORMAL = 5.33  # two-sided 1e-7: ten comparisons at 1e-6 altogether
 
 
