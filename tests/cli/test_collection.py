@@ -281,8 +281,9 @@ def test_a_million_people_through_files_and_processes(folder: Path) -> None:
     server = Aggregator.load(folder / "whole.json")
     assert (server.n, server.refused) == (1_000_000, {})
     # each person's report supports the own page with p, any other with q
-    oracle, n = server.plan.oracle, server.n
-    mean = (held * oracle.p + (n - held) * oracle.q) / n
+    law, n = server.plan.oracle.support, server.n
+    assert law is not None
+    mean = (held * law.p + (n - held) * law.q) / n
     assert (binomial_p(server.total, n, mean) >= ALPHA / 100).all()
     answer = json.loads(ldp3_run("estimate", "whole.json", "--format", "json"))
     assert [v["label"] for v in answer["values"]] == labels

@@ -64,7 +64,7 @@ def test_it_is_written_as_asked(tmp_path: Path, ending: str) -> None:
 
 
 def test_mistakes_are_one_line(tmp_path: Path) -> None:
-    with pytest.raises(InvalidParameter, match="confidence: must be between 0 and 1, got 95"):
+    with pytest.raises(InvalidParameter, match="`confidence`: must be between 0 and 1, got 95"):
         CollectionEstimate.of(server(), confidence=95)
     with pytest.raises(InvalidParameter, match="an estimate is written to"):
         CollectionEstimate.of(server()).save(tmp_path / "estimate.xlsx")

@@ -257,7 +257,9 @@ def test_another_process_loads_the_plugin_that_the_protocol_comes_from(tmp_path:
 def test_a_format_is_known_by_the_ending_or_named() -> None:
     assert format_of(Path("a.PARQUET"), None, "input_format") == "parquet"
     assert format_of(Path("a.PARQUET"), "raw", "input_format") == "raw"
-    with pytest.raises(InvalidParameter, match="format: must be one of raw, jsonl, parquet, arrow"):
+    with pytest.raises(
+        InvalidParameter, match="`format`: must be one of raw, jsonl, parquet, arrow"
+    ):
         format_of(Path("a.bin"), "csv", "format")  # type: ignore[arg-type]
 
 

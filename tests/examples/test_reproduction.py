@@ -12,7 +12,7 @@ from ldp3.arrays import FloatArray
 from ldp3.postprocessing.power import Power, _exponent
 from ldp3.types import Estimate
 
-PAGE = Path(__file__).parents[1] / "docs" / "reproduction.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reproduction.md"
 NORMAL = 5.33  # two-sided 1e-7: ten comparisons at 1e-6 altogether
 
 
@@ -64,7 +64,7 @@ def test_no_histogram_leaves_the_bounds(protocol: str, spec: str) -> None:
 
 def made_up(n: int) -> Estimate:
     frequencies = np.array([0.6, 0.25, 0.1, 0.04, 0.004, -0.003, -0.02])
-    return Estimate(frequencies, np.zeros(7), n, noise=1e-4)
+    return Estimate.of(frequencies, n, noise=1e-4)
 
 
 def by_definition(estimate: Estimate, variance: float) -> FloatArray:
@@ -87,7 +87,7 @@ def test_floored_power_is_its_definition(variance: float) -> None:
 
 def test_the_floor_does_nothing_where_the_variance_is_right_and_harm_where_it_is_not() -> None:
     estimate = made_up(n=20_000)
-    right, wrong = estimate.n * estimate.noise, 0.05
+    right, wrong = estimate.n * estimate.noise.floor, 0.05
     np.testing.assert_allclose(
         power.floored_power(estimate, right), Power(variance=right)(estimate), atol=1e-7
     )

@@ -12,7 +12,7 @@ import pytest
 import ldp3
 from ldp3.arrays import FloatArray, IntArray, Reports, apportion
 from ldp3.errors import LDPError
-from ldp3.experiment.cells import exact_sums, from_sums
+from ldp3.experiment.cells import Outcome, exact_sums, from_sums
 from ldp3.experiment.collect import collect
 from ldp3.experiment.run import benchmark
 from ldp3.experiment.schedule import CHUNKS
@@ -273,7 +273,8 @@ def test_an_error_in_a_task_stops_the_run() -> None:
 
 
 def test_nothing_new_starts_once_it_is_to_stop_and_what_ran_comes_out() -> None:
-    long, seen = lab(DATA, 1, "grr", "norm_sub", repeats=1_000), []
+    long = lab(DATA, 1, "grr", "norm_sub", repeats=1_000)
+    seen: list[Outcome] = []
 
     class Impatient(Progress):
         def stopped(self) -> bool:

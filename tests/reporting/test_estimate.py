@@ -26,7 +26,8 @@ def answer(label: str) -> Answer:
     )
     about: dict[str, object] = {
         "collection": "<b>{{ pages }}", "protocol": "oue", "epsilon": 1.0, "n": 1_000,
-        "refused": {"too short": 3}, "confidence": 0.95, "simultaneous": False, "method": "norm_sub",
+        "refused": {"too short": 3}, "confidence": 0.95, "simultaneous": False,
+        "method": "norm_sub",
     }  # fmt: skip
     return Answer(table, about)
 

@@ -12,7 +12,8 @@ class Estimated(Protocol):
     """What a collection says about its people.
 
     `table` has `label frequency low high processed`, one row per value; `about` says the
-    collection, protocol, epsilon, n, refused (reports by reason), confidence, simultaneous and method.
+    collection, protocol, epsilon, n, refused (reports by reason), confidence, simultaneous and
+    method.
     """
 
     @property
