@@ -81,9 +81,9 @@ def test_no_users_give_no_reports(cls: type[FrequencyOracle]) -> None:
     oracle = cls(epsilon=1.0, d=70)
     reports = oracle.perturb(np.array([], dtype=np.int64), stream(0))
     assert len(reports) == 0
-    assert (oracle.aggregate(reports).total == np.zeros(70)).all()
+    assert not oracle.aggregate(reports).total.any()
     assert (oracle.aggregate(reports).n, oracle.empty.n) == (0, 0)
-    assert (oracle.empty.total == np.zeros(70)).all()
+    assert not oracle.empty.total.any()
 
 
 @each_protocol
