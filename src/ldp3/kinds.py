@@ -10,6 +10,7 @@ import inspect
 import pkgutil
 import re
 from collections.abc import Iterable
+from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
@@ -42,9 +43,7 @@ def called(kind: type) -> str:
 
 def find(kind: type[T], *plugins: ModuleType) -> dict[str, type[T]]:
     """Every concrete `kind` that our folder or the given plug-in modules define, by name."""
-    package = import_module(_folder(kind))
-    names = (m.name for m in pkgutil.iter_modules(package.__path__, package.__name__ + "."))
-    found = {name_of(c): c for m in map(import_module, names) for c in defined(m, kind)}
+    found = _ours(kind).copy()
     for cls in (c for module in plugins for c in defined(module, kind)):
         spelt = _spellings(found)
         for spelling in (name_of(cls), *aliases_of(cls)):
@@ -56,6 +55,13 @@ def find(kind: type[T], *plugins: ModuleType) -> dict[str, type[T]]:
                 )
         found[name_of(cls)] = cls
     return found
+
+
+@cache
+def _ours(kind: type[T]) -> dict[str, type[T]]:
+    package = import_module(_folder(kind))
+    names = (m.name for m in pkgutil.iter_modules(package.__path__, package.__name__ + "."))
+    return {name_of(c): c for m in map(import_module, names) for c in defined(m, kind)}
 
 
 def look_up(kind: type[T], name: str, *plugins: ModuleType) -> type[T]:

@@ -5,7 +5,7 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -124,7 +124,7 @@ class Experiment:
                 **{p.name: sha256(p.read_bytes()).hexdigest() for p in self.plugins},
                 **{c.spec: c.source for c in handed_in if c.source},
             },
-            "versions": {"python": python_version(), **{p: version(p) for p in PACKAGES}},
+            "versions": _versions(),
         }
 
     @cached_property
@@ -166,6 +166,11 @@ def experiment(
         keep=keep,
         plugins=paths,
     )
+
+
+@cache
+def _versions() -> dict[str, str]:
+    return {"python": python_version(), **{package: version(package) for package in PACKAGES}}
 
 
 def _must(holds: bool, what: str, got: object) -> None:

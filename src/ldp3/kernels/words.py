@@ -45,11 +45,17 @@ def open_source(key: Key) -> Source:
 def next_word(source: Source) -> np.uint64:
     """A uniform 64-bit word."""
     if source[0] == np.uint64(source.size):
-        fill(source, source[_HEAD:].view(np.uint32).reshape(16, _BLOCKS))
-        source[0] = np.uint64(_HEAD)
+        _refill(source)
     word = source[source[0]]
     source[0] += np.uint64(1)
     return word
+
+
+@njit
+def _refill(source: Source) -> None:
+    # a function of its own, or `next_word` would be too long to stand inside other kernels
+    fill(source, source[_HEAD:].view(np.uint32).reshape(16, _BLOCKS))
+    source[0] = np.uint64(_HEAD)
 
 
 @njit
