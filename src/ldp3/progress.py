@@ -35,7 +35,14 @@ class Progress:
         """Whether to stop."""
         return False
 
+    def begin(self) -> None:
+        """Work begins."""
+
+    def end(self) -> None:
+        """Work is over."""
+
     def __enter__(self) -> Self:
+        self.begin()
         return self
 
     def __exit__(
@@ -44,7 +51,7 @@ class Progress:
         error: BaseException | None,
         where: TracebackType | None,
     ) -> None:
-        """Work is over."""
+        self.end()
 
 
 class Bar(Progress):
@@ -69,12 +76,7 @@ class Bar(Progress):
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], completed=self._done)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        where: TracebackType | None,
-    ) -> None:
+    def end(self) -> None:
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
@@ -118,18 +120,12 @@ class Terminal(Bar):
     def stopped(self) -> bool:
         return self.signal is not None
 
-    def __enter__(self) -> Self:
+    def begin(self) -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
             self._before[number] = signal.signal(number, self._ask)
-        return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        where: TracebackType | None,
-    ) -> None:
-        super().__exit__(kind, error, where)
+    def end(self) -> None:
+        super().end()
         for number, handler in self._before.items():
             signal.signal(number, handler)
 

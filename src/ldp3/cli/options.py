@@ -73,7 +73,7 @@ Plugins = Annotated[
     list[Path],
     _several,
     Parameter(
-        name=["--plugins", "--plugin"],
+        name="--plugin",
         help="Python files with more protocols, methods or metrics.",
     ),
 ]

@@ -5,7 +5,7 @@ from functools import cache
 
 from ldp3.progress import Terminal
 
-_OTHERS = {"epsilons": "epsilon"}  # options that a flag spells in another way
+_OTHERS = {"epsilons": "epsilon", "plugins": "plugin"}  # options that a flag spells in another way
 
 
 def as_flags(text: str) -> str:
