@@ -43,7 +43,7 @@ def called(kind: type) -> str:
 
 def find(kind: type[T], *plugins: ModuleType) -> dict[str, type[T]]:
     """Every concrete `kind` that our folder or the given plug-in modules define, by name."""
-    found = _ours(kind).copy()
+    found: dict[str, type[T]] = dict(_ours(kind))
     for cls in (c for module in plugins for c in defined(module, kind)):
         spelt = _spellings(found)
         for spelling in (name_of(cls), *aliases_of(cls)):
@@ -58,7 +58,7 @@ def find(kind: type[T], *plugins: ModuleType) -> dict[str, type[T]]:
 
 
 @cache
-def _ours(kind: type[T]) -> dict[str, type[T]]:
+def _ours(kind: Any) -> dict[str, type[Any]]:
     package = import_module(_folder(kind))
     names = (m.name for m in pkgutil.iter_modules(package.__path__, package.__name__ + "."))
     return {name_of(c): c for m in map(import_module, names) for c in defined(m, kind)}

@@ -244,8 +244,8 @@ def _draw_subsets(
                 draws >>= shift
                 left -= 1
                 if value < size:
-                    w, member = np.int64(value >> np.uint64(6)), one << (value & np.uint64(63))
-                    fits = (rows[i, w] ^ flip) & member == zero
+                    other, member = np.int64(value >> np.uint64(6)), one << (value & np.uint64(63))
+                    fits = (rows[i, other] ^ flip) & member == zero
                     need -= int(fits)
-                    rows[i, w] ^= member if fits else zero
+                    rows[i, other] ^= member if fits else zero
             rows[i, word] = (rows[i, word] & ~bit) | (bit * np.uint64(inside))
