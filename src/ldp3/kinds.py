@@ -43,7 +43,7 @@ def called(kind: type) -> str:
 
 def find(kind: type[T], *plugins: ModuleType) -> dict[str, type[T]]:
     """Every concrete `kind` that our folder or the given plug-in modules define, by name."""
-    found: dict[str, type[T]] = dict(_ours(kind))
+    found: dict[str, type[T]] = dict(_ours(kind))  # type: ignore[arg-type]
     for cls in (c for module in plugins for c in defined(module, kind)):
         spelt = _spellings(found)
         for spelling in (name_of(cls), *aliases_of(cls)):
