@@ -83,7 +83,7 @@ def measure(repeats: int = 1_000, rounds: int = 5) -> dict[str, Any]:
         zip(*dask, strict=True),
     )
     return {
-        "cells": lab.experiment.cells,
+        "cells": lab.experiment.size,
         "blocks": len(blocks(lab)),
         "workers": WORKERS,
         "bare_seconds": median(bare_wall),

@@ -3,15 +3,17 @@
 import numpy as np
 import pytest
 
-from ldp3.errors import did_you_mean, require, require_values, whole
+from ldp3.errors import as_python, did_you_mean, require, require_values, whole
 
 
-@pytest.mark.parametrize("number", [0, -3, 2**70, np.int64(5), np.uint8(0)])
+@pytest.mark.parametrize("number", [0, -3, 2**70, as_python(np.int64(5))])
 def test_integers_are_whole(number: object) -> None:
     assert whole(number)
 
 
-@pytest.mark.parametrize("number", [True, False, 1.0, np.float64(1), np.bool_(True), "1", None])
+@pytest.mark.parametrize(
+    "number", [True, 1.0, np.float64(1), np.bool_(True), np.int64(5), "1", None]
+)
 def test_nothing_else_is(number: object) -> None:
     assert not whole(number)
 

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ldp3.errors import LDPError
+from ldp3.errors import LDPError, needing_full, require_values
 from ldp3.noise import Noise, PureNoise, Support
 from ldp3.randomness.secure import secure
 from ldp3.randomness.streams import stream
@@ -19,6 +19,8 @@ if TYPE_CHECKING:  # a client that only perturbs must not wait for what it does 
     from ldp3.metrics.base import Metric
     from ldp3.postprocessing.base import PostProcessor
     from ldp3.protocols.base import FrequencyOracle, PureOracle
+    from ldp3.protocols.layout import Bits, Code, Fields
+    from ldp3.randomness.words import Words
     from ldp3.recommendation.recommend import recommend
     from ldp3.reporting.figures import plot
     from ldp3.reporting.page import report
@@ -30,7 +32,10 @@ __version__ = "0.1.0"
 
 _LAZY = {
     "Aggregator": "ldp3.collection.aggregator",
+    "Bits": "ldp3.protocols.layout",
     "Client": "ldp3.collection.client",
+    "Code": "ldp3.protocols.layout",
+    "Fields": "ldp3.protocols.layout",
     "FrequencyOracle": "ldp3.protocols.base",
     "Metric": "ldp3.metrics.base",
     "Plan": "ldp3.collection.plan",
@@ -38,6 +43,7 @@ _LAZY = {
     "PureOracle": "ldp3.protocols.base",
     "Results": "ldp3.results.table",
     "Source": "ldp3.datasets.base",
+    "Words": "ldp3.randomness.words",
     "benchmark": "ldp3.experiment.run",
     "load": "ldp3.datasets.loading",
     "load_results": "ldp3.results.storage",
@@ -49,9 +55,12 @@ _LAZY = {
 
 __all__ = [
     "Aggregator",
+    "Bits",
     "Client",
+    "Code",
     "Dataset",
     "Estimate",
+    "Fields",
     "FrequencyOracle",
     "LDPError",
     "Metric",
@@ -64,6 +73,7 @@ __all__ = [
     "Source",
     "Support",
     "Tally",
+    "Words",
     "benchmark",
     "load",
     "load_results",
@@ -73,6 +83,7 @@ __all__ = [
     "postprocess",
     "recommend",
     "report",
+    "require_values",
     "secure",
     "stream",
     "verify",
@@ -83,12 +94,8 @@ def __getattr__(name: str) -> Any:
     """Import what is slow to import when it is asked for."""
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    try:
+    with needing_full(f"ldp3.{name}"):
         return getattr(import_module(_LAZY[name]), name)
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.startswith("ldp3"):
-            raise
-        raise ImportError(f"ldp3.{name} needs {error.name}: pip install 'ldp3[full]'.") from None
 
 
 def __dir__() -> list[str]:

@@ -2,13 +2,17 @@
 
 import difflib
 import inspect
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import fields
 from math import inf, isfinite
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+T = TypeVar("T")
 
 
 class LDPError(ValueError):
@@ -43,9 +47,25 @@ def require(holds: bool, who: object, what: str, got: object) -> None:
 
 
 def whole(number: object, low: float = -inf, high: float = inf) -> TypeGuard[int]:
-    """Whether something is an integer in `low..high`; `True` is none."""
-    integer = isinstance(number, int | np.integer) and not isinstance(number, bool)
+    """Whether something is an integer in `low..high`; `True` is none, nor is one of NumPy's.
+
+    Those overflow where ours do not: `as_python` makes them ours.
+    """
+    integer = isinstance(number, int) and not isinstance(number, bool)
     return integer and low <= number <= high  # type: ignore[operator]
+
+
+def as_python(number: T) -> T:
+    """A number of NumPy's as one of Python's; anything else as it is."""
+    return number.item() if isinstance(number, np.generic) else number
+
+
+def settle_numbers(thing: Any) -> None:
+    """Let the fields of a frozen dataclass hold Python's numbers, not NumPy's."""
+    for field in fields(thing):
+        given = getattr(thing, field.name)
+        if isinstance(given, np.generic):
+            object.__setattr__(thing, field.name, given.item())
 
 
 def require_epsilon_and_domain(who: object, epsilon: float, d: int) -> None:
@@ -86,6 +106,17 @@ def require_finite(who: object, **arrays: NDArray[Any]) -> None:
         if not np.isfinite(array).all():
             first = int(np.argmin(np.isfinite(array)))
             raise InvalidData(f"{name}: {what} must be finite, got {array[first]} at {first}.")
+
+
+@contextmanager
+def needing_full(what: str) -> Iterator[None]:
+    """Say what to install where a package is missing that only the full install brings."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("ldp3"):
+            raise
+        raise ImportError(f"{what} needs {error.name}: pip install 'ldp3[full]'.") from None
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ldp3.errors import InvalidData
@@ -25,7 +25,8 @@ def whole_file(path: Path) -> Iterator[Path]:
     except OSError as error:
         raise InvalidData(f"{path}: cannot be written: {error.strerror or error}.") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -44,6 +44,17 @@ def escape_markdown(words: str) -> str:
     return words.replace("\n", " ")
 
 
+def escape_latex(words: str) -> str:
+    r"""What shows these words in LaTeX.
+
+    >>> print(escape_latex("norm_sub & 5 %"))
+    norm\_sub \& 5 \%
+    """
+    for character in "&%$#_{}":
+        words = words.replace(character, "\\" + character)
+    return words
+
+
 def _sides(align: str, rows: Rows) -> str:
     return align.ljust(len(rows[0]), align[-1])
 

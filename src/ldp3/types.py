@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldp3.arrays import FloatArray, IntArray, Total, apportion
-from ldp3.errors import InvalidData, InvalidParameter, require, whole
+from ldp3.errors import InvalidData, InvalidParameter, as_python, require, settle_numbers, whole
 from ldp3.noise import Noise, PureNoise, Support
 
 
@@ -36,6 +36,7 @@ class Tally:
     n: int
 
     def __post_init__(self) -> None:
+        settle_numbers(self)
         require(whole(self.n, 0), self, "n must be an integer of at least 0", self.n)
         object.__setattr__(self, "total", np.asarray(self.total))
 
@@ -224,7 +225,10 @@ class Dataset:
 
     def scaled(self, population: int) -> "Dataset":
         """The same distribution for `population` users, by largest remainders."""
-        if population < 1:
-            raise InvalidParameter(f"population must be at least 1, got {population!r}.")
-        counts = apportion(self.histogram, population)
+        users = as_python(population)
+        if not whole(users, 1, 2**62):
+            raise InvalidParameter(
+                f"`population` must be an integer from 1 to 2⁶², got {population!r}."
+            )
+        counts = apportion(self.histogram, users)
         return Dataset(self.name, counts, self.labels, self.positions, notes=self.notes)

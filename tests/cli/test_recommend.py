@@ -1,5 +1,8 @@
 import json
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -70,3 +73,31 @@ def test_a_mistake_is_one_line_and_exit_code_2(
     err = capsys.readouterr().err
     assert reason in err
     assert err.count("\n") == 1
+
+
+def test_a_plan_is_not_promised_for_what_cannot_be_deployed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plugin = Path(__file__).parents[2] / "examples" / "plugins" / "laplace_sum.py"
+    line = [*SMALL, "-p", "laplace_sum", "--plugin", str(plugin), "--save", "plan.json"]
+    assert ldp3(monkeypatch, *line) == 2
+    assert "--save needs protocols that can be deployed" in capsys.readouterr().err
+    assert not Path("plan.json").exists()
+
+
+def test_ctrl_c_leaves_no_answer_and_no_plan(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "ldp3", "recommend", "-d", "zipf(d=3000, n=1_000_000)"]
+    process = subprocess.Popen(
+        [*command, "--format", "json", "--save", "plan.json"], stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True, cwd=tmp_path, preexec_fn=_hears_ctrl_c,
+    )  # fmt: skip
+    time.sleep(3)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert err.splitlines()[-1] == "ldp3: stopped."
+    assert not (tmp_path / "plan.json").exists()
+
+
+def _hears_ctrl_c() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a background job would inherit its deafness

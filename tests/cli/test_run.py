@@ -161,7 +161,7 @@ MISTAKES = [
     ("run -t 0 -m norm", "threads must be at least 1"),
     ("run -m mle -p oue", "mle does not apply to oue"),
     ("run --seed -1", "seed must be at least 0"),
-    ("run --population 0", "population must be at least 1"),
+    ("run --population 0", "population must be an integer from 1"),
     ("run --simulate fast", "Choose from"),
     ("run --format pdf", "Choose from"),
     ("run --executor clouds -m norm", "executor is 'threads', 'processes', 'dask' or"),

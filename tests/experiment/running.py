@@ -1,16 +1,18 @@
 """The outcomes of an experiment one by one, for tests that look inside a run."""
 
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Collection, Generator, Iterable, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
 from typing import Any
 
 from ldp3.experiment import schedule
-from ldp3.experiment.cells import Cell, Outcome
+from ldp3.experiment.cells import Cell, Measured, Outcome
+from ldp3.experiment.collect import collect
 from ldp3.experiment.executors import workers
 from ldp3.experiment.grid import experiment
 from ldp3.experiment.lab import Lab
 from ldp3.progress import Progress
+from ldp3.results.table import Results
 from ldp3.types import Dataset
 
 
@@ -33,6 +35,13 @@ def outcomes(
         closing(schedule.outcomes(lab, staff, todo, None, progress)) as running,
     ):
         yield from running
+
+
+def collected(lab: Lab, some: Iterable[Outcome]) -> Results:
+    measured = Measured()
+    for outcome in some:
+        measured.add(outcome)
+    return collect(lab, measured, {})
 
 
 def cells_of(some: Collection[Outcome]) -> set[Cell]:

@@ -30,7 +30,7 @@ from ldp3.metrics.base import Metric
 from ldp3.progress import Progress
 from ldp3.protocols.base import CHUNK
 from ldp3.types import Dataset
-from tests.experiment.running import cells_of, lab, outcomes
+from tests.experiment.running import cells_of, collected, lab, outcomes
 
 DATA = Dataset("small", apportion(1 / np.arange(1, 11), 1_000), [str(v) for v in range(10)])
 MANY = Dataset("many", apportion(1 / np.arange(1, 5), (2 * CHUNKS + 1) * CHUNK + 7), list("abcd"))
@@ -155,8 +155,8 @@ def test_a_plug_in_is_sent_and_need_not_be_seen(client: distributed.Client, tmp_
     for factor in (2, 3):  # an edited file is another plug-in, also for a worker that knew it
         path.write_text(SLOW.replace("0.01", "0").replace("abs", f"{factor} * abs"))
         at = lab(DATA, 1, "grr", "norm", "slow", repeats=4, plugins=[path])
-        here = collect(at, outcomes(at, threads=1)).table
-        assert here.equals(collect(at, _without(path, at, client)).table)
+        here = collected(at, outcomes(at, threads=1)).table
+        assert here.equals(collected(at, _without(path, at, client)).table)
         tables.append(here["value"].to_numpy())
     assert np.allclose(tables[1], tables[0] * 1.5)
 
@@ -180,7 +180,7 @@ def test_a_class_is_refused_with_what_to_do(client: distributed.Client) -> None:
 
 def test_killed_workers_cost_only_their_running_tasks(slow: Path) -> None:
     at = lab(DATA, 1, ["grr", "oue"], "norm", "slow", repeats=60, plugins=[slow])
-    here = collect(at, outcomes(at, threads=2)).table
+    here = collected(at, outcomes(at, threads=2)).table
     done: list[Any] = []
     with local_cluster(2) as client:
         pids = list(client.run(os.getpid).values())
@@ -190,7 +190,7 @@ def test_killed_workers_cost_only_their_running_tasks(slow: Path) -> None:
                 os.kill(pids.pop(), signal.SIGKILL)
         assert not set(pids)
     assert len({o.block for o in done}) == len(done)
-    assert collect(at, done).table.equals(here)
+    assert collected(at, done).table.equals(here)
 
 
 def test_a_lost_scheduler_is_one_line_and_the_journal_goes_on(slow: Path, tmp_path: Path) -> None:
@@ -206,12 +206,14 @@ def test_a_lost_scheduler_is_one_line_and_the_journal_goes_on(slow: Path, tmp_pa
     journal.close()
     journal = open_journal(output, at.experiment)
     assert journal is not None
-    before = cells_of(journal.outcomes)
-    assert 0 < len(before) < at.experiment.cells
+    before = cells_of(journal.measured.outcomes)
+    assert 0 < len(before) < at.experiment.size
     rest = list(outcomes(at, threads=2, done=before))
-    table = collect(at, [*journal.outcomes, *rest]).table
+    for outcome in rest:
+        journal.measured.add(outcome)
+    table = collect(at, journal.measured, {}).table
     journal.close()
-    assert table.equals(collect(at, outcomes(at, threads=2)).table)
+    assert table.equals(collected(at, outcomes(at, threads=2)).table)
 
 
 def _run_until_killed(at: Lab, address: str, journal: Journal, scheduler: Popen[str]) -> None:
@@ -263,7 +265,7 @@ def test_progress_adds_up_to_all_cells(client: distributed.Client) -> None:
             ticks.append(cells)
 
     list(outcomes(at, client, progress=Counting()))
-    assert sum(ticks) == at.experiment.cells
+    assert sum(ticks) == at.experiment.size
 
 
 VERSIONS = {"python": "3.11", "ldp3": "1", "numpy": "2", "numba": "1", "scipy": "1", "polars": "1"}

@@ -4,15 +4,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ldp3.errors import LDPError
-from ldp3.experiment.cells import Outcome
+from ldp3.experiment.cells import Outcome, exact_sums, from_sums
 from ldp3.experiment.collect import collect
 from ldp3.experiment.journal import Journal, difference, open_journal, path_of
 from ldp3.experiment.lab import Lab
 from ldp3.results.table import Results
 from ldp3.types import Dataset
-from tests.experiment.running import cells_of, lab, outcomes
+from tests.experiment.running import cells_of, collected, lab, outcomes
 
 DATA = Dataset("small", np.array([500, 300, 200]), ["a", "b", "c"])
 
@@ -34,14 +36,14 @@ def begin(output: Path, at: Lab, blocks: int) -> Sequence[Outcome]:
     for outcome in list(outcomes(at))[:blocks]:
         journal.append(outcome)
     journal.close()
-    return journal.outcomes
+    return journal.measured.outcomes
 
 
 def finish(output: Path, at: Lab) -> Results:
     journal = opened(output, at)
-    for outcome in outcomes(at, done=cells_of(journal.outcomes)):
+    for outcome in outcomes(at, done=cells_of(journal.measured.outcomes)):
         journal.append(outcome)
-    results = collect(at, journal.outcomes)
+    results = collect(at, journal.measured, {})
     journal.finish(results)
     return results
 
@@ -50,7 +52,7 @@ def finish(output: Path, at: Lab) -> Results:
 @pytest.mark.parametrize("keep", ["means", "estimates"])
 def test_a_resumed_run_ends_with_the_same_results(tmp_path: Path, name: str, keep: str) -> None:
     at = small(keep=keep)
-    whole = collect(at, outcomes(at))
+    whole = collected(at, outcomes(at))
     begin(tmp_path / name, at, blocks=5)
     resumed = finish(tmp_path / name, at)
     assert resumed.table.equals(whole.table)
@@ -64,7 +66,7 @@ def test_finished_blocks_are_not_lost_and_not_run_again(tmp_path: Path) -> None:
     at = small()
     before = begin(tmp_path / "x.csv", at, blocks=5)
     journal = opened(tmp_path / "x.csv", at)
-    assert [o.block for o in journal.outcomes] == [o.block for o in before]
+    assert [o.block for o in journal.measured.outcomes] == [o.block for o in before]
     journal.close()
 
 
@@ -94,13 +96,14 @@ def test_half_a_line_at_the_end_is_cut_off(tmp_path: Path, cut: int) -> None:
     path = path_of(output)
     path.write_bytes(path.read_bytes()[:-cut])
     journal = opened(output, at)
-    assert len(journal.outcomes) == 4
-    journal.append(next(o for o in outcomes(at) if not cells_of([o]) & cells_of(journal.outcomes)))
+    assert len(journal.measured.outcomes) == 4
+    known = journal.measured.cells
+    journal.append(next(o for o in outcomes(at) if not known.intersection(o.block.cells)))
     journal.close()
     journal = opened(output, at)
-    assert len(journal.outcomes) == 5  # what was appended stands on a line of its own
+    assert len(journal.measured.outcomes) == 5  # what was appended stands on a line of its own
     journal.close()
-    assert finish(output, at).table.equals(collect(at, outcomes(at)).table)
+    assert finish(output, at).table.equals(collected(at, outcomes(at)).table)
 
 
 def test_a_line_that_stands_there_twice_counts_once(tmp_path: Path) -> None:
@@ -108,7 +111,7 @@ def test_a_line_that_stands_there_twice_counts_once(tmp_path: Path) -> None:
     begin(output, at, blocks=3)
     head, *lines = path_of(output).read_bytes().splitlines(keepends=True)
     path_of(output).write_bytes(b"".join([head, *lines, lines[0]]))
-    assert finish(output, at).table.equals(collect(at, outcomes(at)).table)
+    assert finish(output, at).table.equals(collected(at, outcomes(at)).table)
 
 
 def test_half_a_first_line_is_as_good_as_none(tmp_path: Path) -> None:
@@ -116,7 +119,7 @@ def test_half_a_first_line_is_as_good_as_none(tmp_path: Path) -> None:
     begin(output, at, blocks=1)
     path_of(output).write_bytes(path_of(output).read_bytes()[:20])
     journal = opened(output, at)
-    assert journal.outcomes == []
+    assert journal.measured.outcomes == []
     journal.close()
 
 
@@ -166,7 +169,7 @@ def test_fresh_starts_over(tmp_path: Path) -> None:
     output = tmp_path / "x.csv"
     begin(output, small(), blocks=2)
     journal = opened(output, small(seed=1), fresh=True)
-    assert journal.outcomes == []
+    assert journal.measured.outcomes == []
     journal.close()
     finish(output, small(seed=2))
     opened(output, small(seed=3), fresh=True).close()
@@ -270,3 +273,18 @@ def test_two_runs_do_not_share_an_output(tmp_path: Path) -> None:
 def test_a_journal_without_a_block_leaves_no_file(tmp_path: Path) -> None:
     opened(tmp_path / "x.csv", small()).close()
     assert list(tmp_path.iterdir()) == []
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=3))
+def test_the_sum_of_a_single_repeat_fits_a_float(frequencies: list[float]) -> None:
+    sums = exact_sums([np.array([frequencies])])
+    assert np.array_equal(exact_sums([from_sums(sums)]), sums)
+
+
+def test_a_run_that_keeps_more_runs_again_what_kept_less(tmp_path: Path) -> None:
+    output = tmp_path / "out"
+    begin(output, small(keep="scores"), blocks=5)
+    results = finish(output, small(keep="means"))
+    whole = collected(small(), outcomes(small()))
+    assert results.means is not None
+    assert results.means.equals(whole.means)  # type: ignore[arg-type]

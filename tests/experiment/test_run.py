@@ -12,8 +12,7 @@ import pytest
 import ldp3
 from ldp3.arrays import FloatArray, IntArray, Reports, apportion
 from ldp3.errors import LDPError
-from ldp3.experiment.cells import Outcome, exact_sums, from_sums
-from ldp3.experiment.collect import collect
+from ldp3.experiment.cells import Measured, Outcome, exact_sums, from_sums
 from ldp3.experiment.run import benchmark
 from ldp3.experiment.schedule import CHUNKS
 from ldp3.metrics.base import Metric
@@ -24,7 +23,7 @@ from ldp3.protocols.base import CHUNK, FrequencyOracle, users_between
 from ldp3.protocols.grr import GRR
 from ldp3.results.table import SCHEMA
 from ldp3.types import Dataset, Estimate, Tally
-from tests.experiment.running import cells_of, lab, outcomes
+from tests.experiment.running import cells_of, collected, lab, outcomes
 
 DATA = Dataset("small", apportion(1 / np.arange(1, 11), 1_000), [str(v) for v in range(10)])
 # three tasks of chunks: the sum of two would be the same in any order
@@ -175,7 +174,7 @@ def test_every_user_counts_once() -> None:
 def test_an_oracle_without_a_law_runs_by_users_and_says_so() -> None:
     mixed = lab(DATA, 1, ["grr", Noisy], "norm_sub")
     assert mixed.notes == ["noisy has no exact simulation: it runs by users."]
-    table = collect(mixed, outcomes(mixed)).table
+    table = collected(mixed, outcomes(mixed)).table
     ways = dict(table.select("protocol", "simulate").unique().rows())
     assert ways == {"grr": "exact", "noisy": "users"}
 
@@ -283,7 +282,7 @@ def test_nothing_new_starts_once_it_is_to_stop_and_what_ran_comes_out() -> None:
     for outcome in outcomes(long, threads=1, progress=Impatient()):
         seen.append(outcome)
     assert 2 <= len(seen) < 20
-    assert collect(long, seen).table.height == 2 * len(cells_of(seen))
+    assert collected(long, seen).table.height == 2 * len(cells_of(seen))
 
 
 def test_done_blocks_are_not_run_again() -> None:
@@ -292,7 +291,7 @@ def test_done_blocks_are_not_run_again() -> None:
     some = everything[::2]
     rest = list(outcomes(small, done=cells_of(some)))
     assert cells_of(rest) == cells_of(everything[1::2])
-    assert collect(small, some + rest).table.equals(collect(small, everything).table)
+    assert collected(small, some + rest).table.equals(collected(small, everything).table)
 
 
 @pytest.mark.parametrize("data", [DATA, MANY], ids=["few users", "many users"])
@@ -427,7 +426,57 @@ def test_a_new_metric_needs_no_new_run() -> None:
 def test_sums_do_not_depend_on_how_they_are_cut() -> None:
     rng = ldp3.stream(0, "sums")
     rows = list(rng.normal(0, 1e3, (12, 3, 5)))
-    whole = exact_sums(rows)
-    assert np.array_equal(whole, exact_sums(rows[:5]) + exact_sums(rows[5:]))
-    assert np.array_equal(whole, exact_sums(rows[::-1]))
-    assert np.allclose(from_sums(whole), np.sum(rows, axis=0), rtol=1e-14)
+    whole = from_sums(exact_sums(rows))
+    assert np.array_equal(whole, from_sums(exact_sums(rows[:5]) + exact_sums(rows[5:])))
+    assert np.array_equal(whole, from_sums(exact_sums(rows[::-1])))
+    assert np.allclose(whole, np.sum(rows, axis=0), rtol=1e-14)
+
+
+def test_another_metric_keeps_the_reference_of_the_run() -> None:
+    given: dict[str, Any] = {"protocols": "oue", "methods": "norm_sub", "reference": "raw"}
+    kept = benchmark(DATA, 1, **given, repeats=3, keep_estimates=True)
+    again = benchmark(DATA, 1, **given, metrics="l2", repeats=3)
+    assert kept.score("l2").table.equals(again.table)
+
+
+def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"repeats": np.int64(2), "seed": np.int64(0), "threads": np.int64(1)}
+    given |= {"population": np.int64(500), "output": tmp_path / "out"}
+    results = benchmark(DATA, np.float64(1), "grr", "none", **given)
+    plain = benchmark(DATA, 1, "grr", "none", repeats=2, population=500)
+    assert results.table.equals(plain.table)
+
+
+@pytest.mark.parametrize("population", [0, -1, 2.5, True, "many", 2**63])
+def test_a_population_that_cannot_be_is_refused_in_one_line(population: Any) -> None:
+    with pytest.raises(LDPError, match="`population` must be an integer from 1 to 2⁶²"):
+        benchmark(DATA, 1, "grr", "none", population=population)
+
+
+def test_estimates_are_kept_in_a_folder_or_not_at_all(tmp_path: Path) -> None:
+    with pytest.raises(LDPError, match="`keep_estimates` needs a folder"):
+        benchmark(DATA, 1, "grr", "none", keep_estimates=True, output=tmp_path / "x.csv")
+
+
+def test_an_output_that_is_a_file_without_an_ending_is_refused_before_the_work(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "out").write_text("mine")
+    with pytest.raises(LDPError, match=r"Results go to \.csv"):
+        benchmark(DATA, 1, "grr", "none", output=tmp_path / "out")
+    assert (tmp_path / "out").read_text() == "mine"
+
+
+def test_means_cost_no_memory_per_repeat() -> None:
+    measured, few = Measured(), lab(DATA, 1, "grr", "norm_sub", repeats=40)
+    for outcome in outcomes(few):
+        measured.add(outcome)
+    assert all(outcome.sums is None for outcome in measured.outcomes)
+    assert [sums.shape for sums in measured.sums.values()] == [(2, 2, DATA.d)]
+
+
+def test_what_a_person_should_know_is_in_the_manifest() -> None:
+    results = benchmark(DATA, 1, ["grr", "oue", Noisy], "all", repeats=1)
+    notes = results.manifest["notes"]
+    assert "noisy has no exact simulation: it runs by users." in notes
+    assert any(note.startswith("mle does not apply to oue") for note in notes)

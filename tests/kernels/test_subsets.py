@@ -5,8 +5,8 @@ import pytest
 
 from ldp3 import stream
 from ldp3.arrays import FloatArray, IntArray
+from ldp3.kernels.source import key_of
 from ldp3.kernels.subsets import subset_counts
-from ldp3.kernels.words import key_of
 from ldp3.verification.base import ALPHA, mean_p
 
 

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -106,3 +107,12 @@ def test_reports_of_another_form_are_refused(
     assert not oracle.valid(foreign).any()
     with pytest.raises(LDPError, match=f"^{cls.__name__}: report 0 is not "):
         oracle.aggregate(foreign)
+
+
+@each_protocol
+def test_numbers_of_numpy_give_the_same_oracle(cls: type[FrequencyOracle]) -> None:
+    of_numpy: dict[str, Any] = {"epsilon": np.float64(0.1), "d": np.int64(3)}
+    oracle, same = cls(**of_numpy), cls(epsilon=0.1, d=3)
+    assert oracle == same
+    assert oracle.privacy_ratio == same.privacy_ratio
+    assert type(oracle.d) is int

@@ -9,6 +9,7 @@ from scipy import stats
 import ldp3
 from ldp3.arrays import apportion
 from ldp3.errors import LDPError
+from ldp3.progress import Progress
 from ldp3.recommendation.answer import Recommendation
 from ldp3.types import Dataset
 
@@ -153,7 +154,7 @@ def test_plug_ins_join_when_named_and_the_lines_import_them(
     [
         ({"confidence": 1.0}, "`confidence` must be at least 0.5 and below 1"),
         ({"margin": -0.1}, "`margin` must be at least 0"),
-        ({"population": 0}, "population must be at least 1"),
+        ({"population": 0}, "population.? must be an integer from 1"),
         ({"protocols": "oul"}, "Did you mean 'oue'"),
         ({"threads": 0}, "`threads` must be at least 1"),
     ],
@@ -202,3 +203,26 @@ def test_the_plan_collects_what_was_chosen(found: Recommendation) -> None:
     plan = found.plan(DATA.labels)
     assert (plan.protocol, plan.method) == (found.best.protocol, found.best.method)
     assert (plan.epsilon, plan.d, plan.labels) == (0.5, 16, tuple(DATA.labels))
+
+
+class Impatient(Progress):
+    """Asks to stop as soon as anything is done."""
+
+    ticks = 0
+
+    def tick(self, cells: float) -> None:
+        self.ticks += 1
+
+    def stopped(self) -> bool:
+        return self.ticks > 0
+
+
+def test_half_a_race_is_no_ground_for_an_answer() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        ldp3.recommend(DATA, 1, **FEW, progress=Impatient())
+
+
+def test_a_plan_may_need_a_plug_in() -> None:
+    plugin = Path(__file__).parents[2] / "examples" / "plugins" / "hadamard_response.py"
+    found = ldp3.recommend(DATA, 1, "hadamard_response", "norm_sub", plugins=[plugin])
+    assert found.plan(DATA.labels, [plugin]).protocol == "hadamard_response"

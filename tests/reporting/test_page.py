@@ -74,9 +74,9 @@ def test_a_name_that_looks_like_a_template_is_text(results: Results, name: str) 
 
 
 def test_results_show_their_labels_as_text_in_notebooks(results: Results) -> None:
-    html = results._repr_html_()
-    assert "<script" not in html
-    assert "&lt;script&gt;" in html
+    text = results._repr_markdown_()
+    assert r"\<script\>" in text
+    assert "<script" not in text.replace(r"\<", "")
 
 
 def test_the_page_says_how_to_repeat_the_run(results: Results, text: str) -> None:

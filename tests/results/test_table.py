@@ -103,7 +103,7 @@ def test_an_unknown_format_is_refused(results: Results) -> None:
 
 def test_results_show_themselves(results: Results) -> None:
     assert "ε = 0.1" in repr(results)
-    assert results._repr_html_().count("<table>") == 4
+    assert results._repr_markdown_().count("| protocol |") == 4
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ldp3.cli import options
+from ldp3.collection.reports import ReportFormat
 from ldp3.errors import InvalidParameter, require
 
 if TYPE_CHECKING:
@@ -22,13 +23,15 @@ def aggregate(
     /,
     *,
     output: options.Output,
-    input_format: options.ReportFormat | None = None,
+    input_format: ReportFormat | None = None,
     threads: options.Threads = None,
-    executor: str = "threads",
+    executor: options.Executor = "threads",
     plugins: options.Plugins = [],  # noqa: B006
     quiet: options.Quiet = False,
 ) -> None:
     """Count any number of files of reports; rows that cannot be counted are left out and told.
+
+    The workers of a Dask cluster must see the files. Threads are as fast as processes here.
 
     Parameters
     ----------
@@ -36,9 +39,6 @@ def aggregate(
         Files of reports: .parquet, .arrow, .jsonl, .bin.
     input_format
         What the files hold, where their endings do not say.
-    executor
-        threads, dask (a cluster of processes on this machine), or the address of a Dask scheduler,
-        such as tcp://host:8786, whose workers must see the files; the counts are the same.
     """
     from ldp3.collection.aggregator import Aggregator
 

@@ -36,6 +36,7 @@ app = App(
     help="Local differential privacy: compare every protocol and post-processing on your data.",
     version=__version__,
     default_parameter=Parameter(negative=(), show_default=shown_default),
+    suppress_keyboard_interrupt=False,  # or Ctrl-C would end without a word
 )
 GROUPS: dict[Group, list[Callable[..., Any]]] = {
     COMPARE: [run, recommend, report],

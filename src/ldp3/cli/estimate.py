@@ -1,9 +1,7 @@
 """`ldp3 estimate`."""
 
 from pathlib import Path
-from typing import Annotated, Literal
-
-from cyclopts import Parameter
+from typing import Literal
 
 from ldp3.cli import options
 
@@ -12,21 +10,21 @@ def estimate(
     counts: Path,
     /,
     *,
-    method: Annotated[str | None, Parameter(name=["--method", "-m"])] = None,
+    method: options.Method = None,
     confidence: options.Confidence = 0.95,
     simultaneous: bool = False,
     plugins: options.Plugins = [],  # noqa: B006
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: options.MaybeOutput = None,
     format: Literal["table", "csv", "json"] = "table",
 ) -> None:
     """Estimate the frequencies of a collection, with confidence intervals.
+
+    The method is the plan's, unless another one is given.
 
     Parameters
     ----------
     counts
         The counts, as `ldp3 aggregate` or `ldp3 merge` wrote them.
-    method
-        Post-processing method, if not the plan's.
     simultaneous
         Intervals that hold for all values at once with this confidence.
     output

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Group, Parameter
 
-from ldp3.datasets.base import Reading
+from ldp3.datasets.base import Format, Missing, Pick, Reading
 from ldp3.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ Data = Annotated[
     ),
 ]
 Population = Annotated[
-    int | None, Parameter(help="Answer for this many users, distributed as in the data.")
+    int | None, Parameter(help="As if so many users were distributed as in the data.")
 ]
 Threads = Annotated[
     int | None,
@@ -77,24 +77,62 @@ Plugins = Annotated[
         help="Python files with more protocols, methods or metrics.",
     ),
 ]
-Output = Annotated[Path, Parameter(name=["--output", "-o"], help="The file to write.")]
+Method = Annotated[
+    str | None,
+    Parameter(
+        name=["--method", "-m"], help="Post-processing method, such as norm_sub or power+norm_sub."
+    ),
+]
+Executor = Annotated[
+    str,
+    Parameter(
+        help="threads, processes, dask (a cluster of processes on this machine), or the address of "
+        "a Dask scheduler, such as tcp://host:8786; the numbers are the same."
+    ),
+]
+_output = Parameter(name=["--output", "-o"], group=OUTPUT)
+Output = Annotated[Path, _output, Parameter(help="The file to write.")]
+MaybeOutput = Annotated[Path | None, _output]
 Quiet = Annotated[
     bool,
-    Parameter(name=["--quiet", "-q"], group=OUTPUT, help="No progress, notes or summary."),
+    Parameter(
+        name=["--quiet", "-q"], group=OUTPUT, help="Nothing but the result: no progress, no notes."
+    ),
 ]
-ReportFormat = Literal["raw", "jsonl", "parquet", "arrow"]
 Description = Annotated[Path, Parameter(help="The collection, as `ldp3 plan` wrote it.")]
+
+
+_HIDDEN = Parameter(parse=False)
 
 
 @dataclass(frozen=True)
 class ReadingOptions(Reading):
     """How the file of the data is read."""
 
-    keep_values: Annotated[bool, Parameter(parse=False)] = False  # no command needs their order
+    keep_values: Annotated[bool, _HIDDEN] = False  # no command needs their order
+
+
+@dataclass(frozen=True)
+class ColumnOptions(Reading):
+    """Where in a file the values of people stand."""
+
+    counts: Annotated[bool, _HIDDEN] = False
+    domain: Annotated[Path | None, _HIDDEN] = None
+    domain_size: Annotated[int | None, _HIDDEN] = None
+    top: Annotated[int | None, _HIDDEN] = None
+    pick: Annotated[Pick | None, _HIDDEN] = None
+    bins: Annotated[str | int | None, _HIDDEN] = None
+    grid: Annotated[str | None, _HIDDEN] = None
+    within: Annotated[str | None, _HIDDEN] = None
+    missing: Annotated[Missing, _HIDDEN] = "refuse"
+    input_format: Annotated[Format | None, _HIDDEN] = None
+    keep_values: Annotated[bool, _HIDDEN] = False
 
 
 ReadingFlags = Annotated[ReadingOptions, Parameter(name="*", group=READING)]
 AS_IT_IS = ReadingOptions()
+ColumnFlags = Annotated[ColumnOptions, Parameter(name="*", group=READING)]
+ONE_COLUMN = ColumnOptions()
 
 
 def shown_default(default: object) -> str | None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ldp3.cli import options
+from ldp3.collection.reports import ReportFormat
 from ldp3.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -19,12 +20,11 @@ def perturb(
     /,
     *,
     output: options.Output,
-    column: str | None = None,
-    header: bool = False,
     ids: bool = False,
-    format: options.ReportFormat | None = None,
+    format: ReportFormat | None = None,
     plugins: options.Plugins = [],  # noqa: B006
     quiet: options.Quiet = False,
+    reading: options.ColumnFlags = options.ONE_COLUMN,
 ) -> None:
     """Randomise a file of values, one report for each row, with the secure generator.
 
@@ -34,10 +34,6 @@ def perturb(
     ----------
     values
         A .txt, .csv or .parquet file with one person's value per row.
-    column
-        Column that holds the values, by name or by position from 1.
-    header
-        The first row of a text file holds names, not a value.
     ids
         Give every report a random identifier, so that one that arrives twice counts once.
     format
@@ -46,13 +42,12 @@ def perturb(
     from ldp3.collection.plan import Plan
     from ldp3.collection.reports import format_of, write_reports
     from ldp3.collection.values import codes_in
-    from ldp3.datasets.base import Reading
     from ldp3.files import whole_file
 
     collection, kind = Plan.load(description, plugins), format_of(output, format, "format")
     if ids and kind == "raw":
         raise InvalidParameter("raw bytes hold no identifiers: write .jsonl, .parquet or .arrow.")
-    codes = codes_in(values, collection, Reading(column=column, header=header))
+    codes = codes_in(values, collection, reading)
     with whole_file(output) as temporary:
         write_reports(temporary, kind, _perturbed(collection, codes, ids))
     if not quiet:

@@ -14,7 +14,7 @@ def plan(
     protocol: Annotated[str, Parameter(name=["--protocol", "-p"])],
     epsilon: options.Epsilon,
     output: options.Output,
-    method: Annotated[str, Parameter(name=["--method", "-m"])] = "norm_sub",
+    method: options.Method = "norm_sub",
     domain: Path | None = None,
     domain_size: int | None = None,
     other: str | None = None,
@@ -27,8 +27,6 @@ def plan(
     ----------
     protocol
         Protocol, such as oue or "olh(g=4)".
-    method
-        Post-processing method of the estimate.
     domain
         File with every possible value, one per row.
     domain_size
@@ -53,10 +51,10 @@ def plan(
         (domain_size or 0) if labels is None else len(labels),
         labels,
         other,
-        method,
+        method or "none",
         plugins=plugins,
     )
-    build(method, *made.modules).require_applies(made.oracle)
+    build(made.method, *made.modules).require_applies(made.oracle)
     made.save(output)
     payload = made.oracle.layout.size
     print(f"{output}: {made.name}, {made.protocol}, ε = {made.epsilon:g}, d = {made.d:,}")

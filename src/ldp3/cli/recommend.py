@@ -51,6 +51,9 @@ def recommend(
     budgets, measures = options.numbers(epsilon), options.specs("-u", metrics)
     if save is not None and len(budgets) * len(measures) > 1:
         raise InvalidParameter("`save` is for one choice: give one epsilon and one metric.")
+    chosen = options.specs("-p", protocols)
+    if save is not None:
+        _require_deployable(chosen, plugins)
     if not quiet:
         on_compile(lambda: say("compiling kernels (first run only)…"))
     users = options.loaded(data, reading, plugins)
@@ -59,7 +62,7 @@ def recommend(
         found = recommend(
             users,
             budgets,
-            options.specs("-p", protocols),
+            chosen,
             options.specs("-m", methods),
             measures,
             population=population,
@@ -72,4 +75,21 @@ def recommend(
         )
     print(found.render(format))
     if save is not None:
-        found.plan(users.labels).save(save)
+        found.plan(users.labels, plugins).save(save)
+
+
+def _require_deployable(protocols: list[str], plugins: list[Path]) -> None:
+    """Refuse what no plan could be made of before the work, not after."""
+    from ldp3.experiment.grid import choices
+    from ldp3.plugins import load_plugins
+    from ldp3.protocols.base import FrequencyOracle
+    from ldp3.specs import build
+
+    modules = load_plugins(plugins)
+    for choice in choices(FrequencyOracle, protocols, modules):
+        oracle = build(FrequencyOracle, choice.thing, *modules, epsilon=1.0, d=4)  # type: ignore[type-abstract]
+        if choice.asked and not oracle.deployable:
+            raise InvalidParameter(
+                f"`save` needs protocols that can be deployed, and {choice.spec} does not say how "
+                f"one report is drawn: leave it out."
+            )

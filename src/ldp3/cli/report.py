@@ -1,10 +1,8 @@
 """`ldp3 report`."""
 
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
-
+from ldp3.cli import options
 from ldp3.errors import InvalidParameter
 from ldp3.progress import say
 
@@ -13,7 +11,7 @@ def report(
     results: Path,
     /,
     *,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: options.MaybeOutput = None,
     figures: Path | None = None,
 ) -> None:
     """Show results: one HTML page that works offline, or figures and tables for papers.

@@ -13,7 +13,10 @@ from ldp3.cli.speaking import Console
 from ldp3.errors import InvalidParameter
 from ldp3.progress import say
 
+Format = Literal["table", "markdown", "latex", "json", "csv"]
+
 if TYPE_CHECKING:
+    from ldp3.experiment.grid import Keep
     from ldp3.experiment.lab import Lab
     from ldp3.results.table import Results
 
@@ -31,14 +34,12 @@ def run(
     simulate: Literal["exact", "users"] = "exact",
     population: options.Population = None,
     reference: Literal["truth", "raw"] = "truth",
-    executor: str = "threads",
+    executor: options.Executor = "threads",
     plugins: options.Plugins = [],  # noqa: B006
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"], group=options.OUTPUT)] = None,
+    output: options.MaybeOutput = None,
     fresh: Annotated[bool, Parameter(group=options.OUTPUT)] = False,
     keep_estimates: Annotated[bool, Parameter(group=options.OUTPUT)] = False,
-    format: Annotated[
-        Literal["table", "markdown", "latex", "json", "csv"], Parameter(group=options.OUTPUT)
-    ] = "table",
+    format: Annotated[Format, Parameter(group=options.OUTPUT)] = "table",
     report: Annotated[Path | None, Parameter(group=options.OUTPUT)] = None,
     dry_run: Annotated[bool, Parameter(group=options.OUTPUT)] = False,
     quiet: options.Quiet = False,
@@ -57,9 +58,6 @@ def run(
         users perturbs the value of every user.
     reference
         What metrics compare with: the truth, or the raw estimate before post-processing.
-    executor
-        threads, processes, dask (a cluster of processes on this machine), or the address of a Dask
-        scheduler, such as tcp://host:8786; the numbers are the same.
     output
         Write the table to a .csv, .parquet or .json file, or everything into a folder. The same
         command goes on where it was interrupted. Results hold the true frequencies of the data.
@@ -79,7 +77,7 @@ def run(
     from ldp3.experiment.run import run
     from ldp3.kernels.compile import on_compile
 
-    if keep_estimates and (output is None or output.suffix):
+    if keep_estimates and output is None:
         raise InvalidParameter("`keep_estimates` needs a folder to keep them in: --output FOLDER.")
     if report is not None:
         _refuse_page(report)
@@ -98,7 +96,7 @@ def run(
             seed=seed,
             simulate=simulate,
             reference=reference,
-            keep="estimates" if keep_estimates else "means",
+            keep=_keep(keep_estimates, output, report),
             plugins=plugins,
         )
     )
@@ -109,16 +107,24 @@ def run(
     if not quiet:
         on_compile(lambda: say("compiling kernels (first run only)…"))
     with console:
-        command = shlex.join(["ldp3", *sys.argv[1:]])
+        about = {"command": shlex.join(["ldp3", *sys.argv[1:]])}
         results = run(
-            lab, executor, threads, output=output, fresh=fresh, progress=console, command=command
+            lab, executor, threads, output=output, fresh=fresh, progress=console, about=about
         )
     if len(results.table):
         _show(results, format, report if results.complete else None)
     if results.complete:
         return 0
-    say(f"Stopped with {_done(results)} of {lab.experiment.cells} cells done: {_kept(output)}")
+    say(f"Stopped with {_done(results)} of {lab.experiment.size} cells done: {_kept(output)}")
     return 128 + (console.signal or 0)
+
+
+def _keep(estimates: bool, output: Path | None, report: Path | None) -> "Keep":
+    """No more than what will be shown or written: a table alone holds scores."""
+    if estimates:
+        return "estimates"
+    folder = output is not None and not output.suffix
+    return "means" if folder or report is not None else "scores"
 
 
 def _done(results: "Results") -> int:
@@ -163,8 +169,8 @@ def _dry_run(lab: "Lab", threads: int | None) -> int:
     ):
         print(f"{name:<10} {' '.join(c.spec for c in choices)}")
     print(f"simulate   {'exact' if not by_users else 'by users: ' + ' '.join(by_users)}")
-    print(f"cells      {ex.cells:,} = data × protocols × epsilons × {ex.repeats} repeats")
-    print(f"rows       {ex.cells * len(ex.methods) * len(ex.metrics):,} at most")
+    print(f"cells      {ex.size:,} = data × protocols × epsilons × {ex.repeats} repeats")
+    print(f"rows       {ex.size * len(ex.methods) * len(ex.metrics):,} at most")
     print(
         f"time       about {_duration(expected.elapsed)} on {expected.threads} threads with a core "
         f"each, after start-up; extrapolated from one cell of each protocol:"

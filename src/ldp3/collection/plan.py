@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from hashlib import sha256
 from os import PathLike
@@ -19,8 +19,10 @@ from ldp3.errors import (
     InvalidParameter,
     InvalidValue,
     UnknownName,
+    as_python,
     did_you_mean,
     require,
+    settle_numbers,
     whole,
 )
 from ldp3.files import read_json, write_text
@@ -74,8 +76,8 @@ class Plan:
     def __post_init__(self) -> None:
         require(_text(self.name), self, "name must be a text that is not blank", self.name)
         require(isinstance(self.method, str), self, "method must be a spec", self.method)
+        settle_numbers(self)
         require(whole(self.d, high=2**31), self, "d must be an integer of at most 2³¹", self.d)
-        object.__setattr__(self, "d", int(self.d))
         object.__setattr__(self, "plugins", tuple(Path(path).resolve() for path in self.plugins))
         spec = specs.canonical(_PROTOCOLS, self.protocol, *self.modules)
         object.__setattr__(self, "protocol", spec)
@@ -93,6 +95,9 @@ class Plan:
         require(len(self._codes) == self.d, self, "labels must differ", "one twice")
         known = self.other is None or self.other in self.labels
         require(known, self, "other must be one of the labels", self.other)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}  # modules do not travel
 
     @cached_property
     def modules(self) -> list[ModuleType]:
@@ -133,8 +138,9 @@ class Plan:
 
     def code(self, value: object) -> int:
         """The number of a value in the domain; one outside is refused or becomes `other`."""
+        value = as_python(value)
         if self.labels is None and whole(value, 0, self.d - 1):
-            return int(value)
+            return value
         known = (
             self._codes.get(str(value).strip()) if isinstance(value, str) or whole(value) else None
         )
@@ -209,7 +215,7 @@ class Plan:
         except UnknownName:
             raise InvalidData(
                 f"{source}: no protocol here is called {fields['protocol']!r}; give the file that "
-                f"defines it (plugins)."
+                f"defines it with `plugins`."
             ) from None
         except InvalidParameter as error:
             raise InvalidData(f"{source}: {error}") from None

@@ -26,7 +26,7 @@ def codes_in(path: Path, plan: Plan, reading: Reading) -> IntArray:
     if format_of(path, reading) == "transactions":
         raise InvalidParameter(
             f"{path}: one value per row is needed, and a transaction holds several; "
-            f"choose one of each first with `ldp3 convert --pick`."
+            f"choose one of each first: load it with `pick`, as `ldp3 convert` does."
         )
     users = choose(open_file(path, reading), reading)
     coded = users.collect(users.frame.select(_code(plan).alias(CODE)))[CODE]

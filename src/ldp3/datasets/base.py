@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import ClassVar, Literal, get_args
 
-from ldp3.errors import InvalidParameter, require
+from ldp3.errors import InvalidParameter, as_python, require, whole
 from ldp3.types import Dataset
 
 Format = Literal["lines", "csv", "parquet", "transactions"]
@@ -88,8 +88,8 @@ class Reading:
     def require_consistent(self) -> None:
         """Refuse options that are out of range or contradict each other."""
         for name, size in (("top", self.top), ("domain_size", self.domain_size)):
-            whole = size is None or (isinstance(size, int) and 2 <= size <= MOST_VALUES)
-            require(whole, _flags([name]), f"must be an integer from 2 to {MOST_VALUES:,}", size)
+            fits = size is None or whole(as_python(size), 2, MOST_VALUES)
+            require(fits, _flags([name]), f"must be an integer from 2 to {MOST_VALUES:,}", size)
         for name, choices in (("pick", Pick), ("missing", Missing), ("input_format", Format)):
             known, given = get_args(choices), getattr(self, name)
             fits = given in known or (given is None and name != "missing")

@@ -11,7 +11,6 @@ import numpy as np
 
 from ldp3.arrays import FloatArray, IntArray
 
-NO_ATTACK = "none"
 _HIGH, _LOW = 2.0**20, 2.0**40  # of a sum of frequencies: whole parts, and parts of these
 
 
@@ -72,14 +71,38 @@ class Outcome:
     seconds: float
 
 
+class Measured:
+    """What blocks have measured so far; sums over repeats are added up as they come in."""
+
+    def __init__(self) -> None:
+        self.outcomes: list[Outcome] = []  # without their sums
+        self.sums: dict[Cell, IntArray] = {}  # by the first repeat of a cell
+        self.cells: set[Cell] = set()
+
+    def add(self, outcome: Outcome) -> None:
+        """Take in a block."""
+        if outcome.sums is not None:
+            cell = outcome.block.cell.first
+            known = self.sums.get(cell)
+            self.sums[cell] = outcome.sums if known is None else known + outcome.sums
+        self.outcomes.append(replace(outcome, sums=None))
+        self.cells.update(outcome.block.cells)
+
+
 def exact_sums(frequencies: Sequence[FloatArray]) -> IntArray:
     """Sums as whole numbers of two sizes: the same however the terms are ordered and grouped."""
-    scaled = np.stack(frequencies) * _HIGH
-    high = np.floor(np.nan_to_num(scaled))
-    low = np.floor((np.nan_to_num(scaled) - high) * _LOW)
-    return np.stack([high.sum(axis=0), low.sum(axis=0)]).astype(np.int64)
+    scaled = np.nan_to_num(np.stack(frequencies)) * _HIGH
+    high = np.floor(scaled)
+    low = np.floor((scaled - high) * _LOW)
+    return _carried(np.stack([high, low]).astype(np.int64).sum(axis=1))
 
 
 def from_sums(sums: IntArray) -> FloatArray:
     """The sums as numbers again."""
-    return (sums[0] + sums[1] / _LOW) / _HIGH
+    high, low = _carried(sums)
+    return (high + low / _LOW) / _HIGH
+
+
+def _carried(sums: IntArray) -> IntArray:
+    carry = sums[1] // int(_LOW)
+    return np.stack([sums[0] + carry, sums[1] - carry * int(_LOW)])

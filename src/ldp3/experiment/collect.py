@@ -1,21 +1,21 @@
 """From the outcomes of blocks to results: arrays in, one long table out."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from ldp3.arrays import FloatArray, IntArray
-from ldp3.experiment.cells import Cell, Outcome, from_sums
+from ldp3.experiment.cells import Cell, Measured, Outcome, from_sums
 from ldp3.experiment.lab import Lab
 from ldp3.results.table import SCHEMA, Results
 
 
-def collect(lab: Lab, outcomes: Iterable[Outcome], **about: Any) -> Results:
+def collect(lab: Lab, measured: Measured, about: Mapping[str, Any]) -> Results:
     """The results of the blocks that ran; `about` goes into the manifest."""
     by_cell: dict[Cell, list[Outcome]] = {cell: [] for cell in lab.cells}
-    for outcome in sorted(outcomes, key=lambda o: o.block.cell.repeat):
+    for outcome in sorted(measured.outcomes, key=lambda o: o.block.cell.repeat):
         by_cell[outcome.block.cell.first].append(outcome)
     ran = {cell: parts for cell, parts in by_cell.items() if parts}
     ex, metrics = lab.experiment, lab.metrics[lab.experiment.datasets[0].name]
@@ -26,6 +26,7 @@ def collect(lab: Lab, outcomes: Iterable[Outcome], **about: Any) -> Results:
         **ex.identity,
         "better": {c.spec: m.better for c, m in zip(ex.metrics, metrics, strict=True)},
         "seconds": seconds,
+        "notes": [*(note for data in ex.datasets for note in data.notes), *lab.notes],
         **about,
     }
     return Results(
@@ -34,7 +35,9 @@ def collect(lab: Lab, outcomes: Iterable[Outcome], **about: Any) -> Results:
         ),
         manifest=manifest,
         datasets=dict(lab.datasets),
-        means=None if ex.keep == "scores" else _stacked([_means(lab, *g) for g in ran.items()]),
+        means=None
+        if ex.keep == "scores"
+        else _stacked([_means(lab, *group, measured.sums) for group in ran.items()]),
         estimates=_stacked([_estimates(lab, *group) for group in ran.items()])
         if ex.keep == "estimates"
         else None,
@@ -61,11 +64,12 @@ def _scores(lab: Lab, cell: Cell, parts: Sequence[Outcome]) -> pl.DataFrame:
     )
 
 
-def _means(lab: Lab, cell: Cell, parts: Sequence[Outcome]) -> pl.DataFrame:
+def _means(
+    lab: Lab, cell: Cell, parts: Sequence[Outcome], sums: Mapping[Cell, IntArray]
+) -> pl.DataFrame:
     counts = sum((~np.isnan(part.values[:, :, 0])).sum(axis=0) for part in parts)
-    sums = np.sum([part.sums for part in parts if part.sums is not None], axis=0)
     there = np.flatnonzero(counts)
-    frequencies = from_sums(sums)[there] / np.asarray(counts)[there, None]
+    frequencies = from_sums(sums[cell])[there] / np.asarray(counts)[there, None]
     return _vectors(lab, cell, there, frequencies)
 
 

@@ -10,7 +10,7 @@ from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
 from ldp3.cores import available_cores
-from ldp3.errors import InvalidParameter, whole
+from ldp3.errors import InvalidParameter, as_python, whole
 from ldp3.experiment.dask import cluster, on_dask
 from ldp3.experiment.lab import Lab, lab_of
 from ldp3.experiment.tasks import Workers
@@ -28,12 +28,11 @@ def workers(
 
     A name opens an executor and closes it; one that is handed in stays open.
     """
-    if threads is not None and not whole(threads, 1):
-        raise InvalidParameter(f"`threads` must be at least 1, got {threads!r}.")
+    require_threads(threads)
     count = available_cores() if threads is None else threads
     if isinstance(executor, Executor):
-        here = getattr(executor, "_max_workers", count)
-        yield Workers(executor, lab, lambda: here)
+        own = getattr(executor, "_max_workers", count)
+        yield Workers(executor, lab, lambda: own)
         return
     if on_dask(executor):
         if threads is not None and executor != "dask":
@@ -46,6 +45,12 @@ def workers(
         yield Workers(pool, shared, lambda: count)
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def require_threads(threads: int | None) -> None:
+    """Refuse a number of threads that cannot be."""
+    if threads is not None and not whole(as_python(threads), 1):
+        raise InvalidParameter(f"`threads` must be at least 1, got {threads!r}.")
 
 
 def _local_pool(executor: object, count: int, lab: Lab) -> tuple[Executor, Lab | str]:

@@ -37,9 +37,9 @@ def forecast(lab: Lab, threads: int | None = None) -> Forecast:
         seconds[cell.protocol] += len(ex.epsilons) * ex.repeats * _cell_seconds(lab, cell)
         if lab.way(cell) == "users":
             chunk = max(chunk, _chunk_bytes(lab, cell))
-    vectors = ex.repeats if ex.keep == "estimates" else min(ex.repeats, 64)
+    vectors = {"scores": 0, "means": 2, "estimates": 2 + ex.repeats}[ex.keep]
     frequencies = sum(lab.datasets[c.dataset].d for c in lab.cells) * len(ex.methods) * vectors
-    rows = ex.cells * len(ex.methods) * len(ex.metrics)
+    rows = ex.size * len(ex.methods) * len(ex.metrics)
     memory = _resident() + (count - 1) * chunk + 8 * frequencies + ROW * rows
     return Forecast(seconds, count, memory)
 

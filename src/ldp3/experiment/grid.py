@@ -2,19 +2,19 @@
 
 import inspect
 import json
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from hashlib import sha256
 from importlib.metadata import version
+from math import isfinite, prod
 from pathlib import Path
 from platform import python_version
 from types import ModuleType
 from typing import Any, Literal, get_args
 
 from ldp3 import kinds, specs
-from ldp3.errors import InvalidParameter, require, whole
+from ldp3.errors import InvalidParameter, require, settle_numbers, whole
 from ldp3.metrics.base import Metric
 from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import PostProcessor
@@ -73,6 +73,8 @@ class Experiment:
         of every repeat.
     plugins
         Files that define more protocols, methods and metrics.
+    attacks
+        What fake users do, an axis of the grid: so far nothing.
     """
 
     datasets: tuple[Dataset, ...]
@@ -86,11 +88,13 @@ class Experiment:
     reference: Reference = "truth"
     keep: Keep = "means"
     plugins: tuple[Path, ...] = ()
+    attacks: tuple[Choice, ...] = (Choice("none", "none"),)
 
     def __post_init__(self) -> None:
+        settle_numbers(self)
         _must(len(self.epsilons) > 0, "at least one `epsilons` is needed", self.epsilons)
         for e in self.epsilons:
-            _must(math.isfinite(e) and e > 0, "`epsilons` must be numbers > 0", e)
+            _must(isfinite(e) and e > 0, "`epsilons` must be numbers > 0", e)
         _must(whole(self.repeats, 1), "`repeats` must be at least 1", self.repeats)
         _must(whole(self.seed, 0), "`seed` must be at least 0", self.seed)
         _must(self.simulate in get_args(Way), "`simulate` is 'exact' or 'users'", self.simulate)
@@ -98,9 +102,10 @@ class Experiment:
         _must(known, "`reference` is 'truth' or 'raw'", self.reference)
 
     @property
-    def cells(self) -> int:
+    def size(self) -> int:
         """Collections to run."""
-        return len(self.datasets) * len(self.protocols) * len(self.epsilons) * self.repeats
+        grid = self.datasets, self.epsilons, self.attacks, self.protocols
+        return prod(map(len, grid)) * self.repeats
 
     @cached_property
     def identity(self) -> dict[str, Any]:
@@ -112,6 +117,7 @@ class Experiment:
                 for data in self.datasets
             ],
             "epsilons": list(self.epsilons),
+            "attacks": [c.spec for c in self.attacks],
             "protocols": [c.spec for c in self.protocols],
             "methods": [c.spec for c in self.methods],
             "metrics": [c.spec for c in self.metrics],
@@ -151,14 +157,14 @@ def experiment(
     paths = tuple(Path(p).resolve() for p in plugins)
     modules = load_plugins(paths)
     given = epsilons if isinstance(epsilons, Iterable) else [epsilons]
-    chosen = _choices(PostProcessor, methods, modules)
-    none = _choices(PostProcessor, "none", modules)
+    chosen = choices(PostProcessor, methods, modules)
+    none = choices(PostProcessor, "none", modules)
     return Experiment(
         datasets=_told_apart(datasets),
         epsilons=tuple(dict.fromkeys(map(float, given))),
-        protocols=_choices(FrequencyOracle, protocols, modules),
+        protocols=choices(FrequencyOracle, protocols, modules),
         methods=none + tuple(c for c in chosen if c.spec != "none"),
-        metrics=_choices(Metric, metrics, modules),
+        metrics=choices(Metric, metrics, modules),
         repeats=repeats,
         seed=seed,
         simulate=simulate,
@@ -190,7 +196,7 @@ def _told_apart(datasets: Sequence[Dataset]) -> tuple[Dataset, ...]:
     return tuple(apart)
 
 
-def _choices(
+def choices(
     kind: type, given: Named | Sequence[Named], modules: Sequence[ModuleType]
 ) -> tuple[Choice, ...]:
     """What `given` names, sets opened, each once."""

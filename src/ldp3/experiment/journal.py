@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldp3.errors import InvalidParameter, LDPError
-from ldp3.experiment.cells import Block, Cell, Outcome
+from ldp3.experiment.cells import Block, Cell, Measured, Outcome, exact_sums, from_sums
 from ldp3.experiment.grid import Experiment
 from ldp3.results.storage import files_of, manifest_of, read_manifest
 from ldp3.results.table import Results
@@ -30,7 +30,7 @@ class Journal:
         self.path = path_of(output)
         self.experiment = experiment
         self.file = file
-        self.outcomes: list[Outcome] = []
+        self.measured = Measured()
 
     def append(self, outcome: Outcome) -> None:
         """Keep a block; it is with the operating system when this returns."""
@@ -41,7 +41,7 @@ class Journal:
             raise LDPError(
                 f"Cannot write {str(self.path)!r}: {error.strerror}. What it holds is kept."
             ) from error
-        self.outcomes.append(outcome)
+        self.measured.add(outcome)
 
     def finish(self, results: Results) -> None:
         """Write the output, then forget the journal."""
@@ -52,7 +52,7 @@ class Journal:
     def close(self) -> None:
         """Let go of the file; a journal without a single block is not worth keeping."""
         self.file.close()
-        if not self.outcomes:
+        if not self.measured.outcomes:
             self.path.unlink(missing_ok=True)
 
     def begin(self, fresh: bool) -> None:
@@ -69,16 +69,20 @@ class Journal:
             return
         if reason := difference(head["journal"], self.experiment.identity):
             raise _refusal(self.output, "holds part of another run", reason)
-        size, known = len(first), set[Cell]()
+        size = len(first)
         for line in lines:
             if (found := _parsed(line)) is None:
                 break
-            outcome = _read(found)
-            if known.isdisjoint(outcome.block.cells):  # a line that stands there twice counts once
-                self.outcomes.append(outcome)
-            known.update(outcome.block.cells)
+            self._take_over(_read(found))
             size += len(line)
         self.file.truncate(size)  # the file is open for appending: writing goes on at the end
+
+    def _take_over(self, outcome: Outcome) -> None:
+        """A block of an earlier run, once, and only if it kept as much as this run is to keep."""
+        twice = not self.measured.cells.isdisjoint(outcome.block.cells)
+        less = self.experiment.keep != "scores" and outcome.sums is None
+        if not twice and not less:
+            self.measured.add(outcome)
 
 
 _HEAD = b'{"journal":'
@@ -205,11 +209,16 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
 
 
 def _written(outcome: Outcome) -> dict[str, Any]:
+    sums: NDArray[Any] | None = outcome.sums
+    if outcome.sums is not None and len(outcome.block) == 1:
+        sums = from_sums(
+            outcome.sums
+        )  # half as long, and nothing is lost: one number fits into a float
     return {
         "cell": asdict(outcome.block.cell),
         "stop": outcome.block.stop,
         "values": _packed(outcome.values),
-        "sums": _packed(outcome.sums),
+        "sums": _packed(sums),
         "estimates": _packed(outcome.estimates),
         "seconds": outcome.seconds,
     }
@@ -218,6 +227,8 @@ def _written(outcome: Outcome) -> dict[str, Any]:
 def _read(found: dict[str, Any]) -> Outcome:
     values, sums, estimates = (_unpacked(found[name]) for name in ("values", "sums", "estimates"))
     block = Block(Cell(**found["cell"]), found["stop"])
+    if sums is not None and len(block) == 1:
+        sums = exact_sums([sums])
     return Outcome(block, values, sums, estimates, found["seconds"])
 
 

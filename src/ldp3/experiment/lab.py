@@ -4,9 +4,8 @@ Cells draw from streams that their own description names, so the numbers depend 
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property, reduce
+from functools import cached_property
 from itertools import product
-from operator import add
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from ldp3 import specs
 from ldp3.arrays import BoolArray, FloatArray, IntArray
 from ldp3.errors import InvalidData, InvalidParameter, site
-from ldp3.experiment.cells import NO_ATTACK, Cell
+from ldp3.experiment.cells import Cell
 from ldp3.experiment.grid import Experiment, Way
 from ldp3.metrics.base import Metric
 from ldp3.plugins import plugin
@@ -52,7 +51,8 @@ class Lab:
     def cells(self) -> list[Cell]:
         """The first repeat of each cell, in the order of the tables."""
         ex = self.experiment
-        axes = self.datasets, ex.epsilons, [NO_ATTACK], [c.spec for c in ex.protocols]
+        attacks, protocols = ([c.spec for c in some] for some in (ex.attacks, ex.protocols))
+        axes = self.datasets, ex.epsilons, attacks, protocols
         return [Cell(*place) for place in product(*axes)]
 
     def oracle(self, cell: Cell) -> FrequencyOracle:
@@ -106,15 +106,18 @@ class Lab:
         oracle, data = self.oracle(cell), self.datasets[cell.dataset]
         if self.way(cell) == "exact":
             return oracle.simulate(data.histogram, self._rng(cell, 0))
-        parts = []
+        tally = None
         for chunk in chunks:
             start = chunk * oracle.chunk_size
             values = self.users(cell, start, min(start + oracle.chunk_size, data.n))
             reports = oracle.perturb(values, self._rng(cell, chunk))
             _require_rows(oracle.perturb, reports, len(values), "row per user")
-            parts.append(oracle.aggregate(reports))
-            _require_tally(oracle, parts[-1], len(values))
-        return reduce(add, parts)  # left to right: real totals must not depend on who was first
+            part = oracle.aggregate(reports)
+            _require_tally(oracle, part, len(values))
+            # left to right: real totals must not depend on who was first
+            tally = part if tally is None else tally + part
+        assert tally is not None
+        return tally
 
     def users(self, cell: Cell, start: int, stop: int) -> IntArray:
         """The values of some users of a cell, in order of value."""

@@ -1,15 +1,16 @@
 """Run an experiment: the one way under the command, `benchmark` and `recommend`."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ldp3.datasets.loading import load_all
+from ldp3.errors import InvalidParameter, as_python
 from ldp3.experiment import schedule
-from ldp3.experiment.cells import Outcome
+from ldp3.experiment.cells import Measured, Outcome
 from ldp3.experiment.collect import collect
 from ldp3.experiment.executors import workers
 from ldp3.experiment.grid import Named, Reference, Way, experiment
@@ -17,7 +18,7 @@ from ldp3.experiment.journal import Journal, open_journal
 from ldp3.experiment.lab import Lab
 from ldp3.experiment.schedule import Wanted
 from ldp3.progress import Bar, Progress
-from ldp3.results.storage import load_results
+from ldp3.results.storage import is_table, load_results
 from ldp3.results.table import Results
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def run(
     fresh: bool = False,
     rule: Rule | None = None,
     progress: Progress | None = None,
-    command: str | None = None,
+    about: Mapping[str, Any] | None = None,
 ) -> Results:
     """The results of an experiment; with an `output`, kept there as they come in.
 
@@ -67,22 +68,22 @@ def run(
         Measure in looks, and only what the rule wants.
     progress
         Who is told, and may ask to stop.
-    command
-        What a person typed, for the manifest.
+    about
+        What else the manifest should say: the command, the population.
     """
+    if output is not None and lab.experiment.keep == "estimates" and is_table(output):
+        raise InvalidParameter("`keep_estimates` needs a folder: give one as `output`.")
     progress = progress or Progress()
     journal = None if output is None else open_journal(output, lab.experiment, fresh)
     if output is not None and journal is None:
         progress.note(f"{output} holds this run already and is left alone; `fresh` runs it again.")
         return load_results(output)
-    outcomes = [] if journal is None else journal.outcomes
+    measured = Measured() if journal is None else journal.measured
     began = time.monotonic()
     try:
-        complete = _measure(lab, executor, threads, journal, outcomes, rule, progress)
-        about: dict[str, Any] = {"complete": complete, "elapsed": time.monotonic() - began}
-        if command is not None:
-            about["command"] = command
-        results = collect(lab, outcomes, **about)
+        complete = _measure(lab, executor, threads, journal, measured, rule, progress)
+        ended = {"complete": complete, "elapsed": time.monotonic() - began}
+        results = collect(lab, measured, {**(about or {}), **ended})
         if journal is not None and complete:
             journal.finish(results)
     finally:
@@ -96,30 +97,32 @@ def _measure(
     executor: "Executor | Client | str | None",
     threads: int | None,
     journal: Journal | None,
-    outcomes: list[Outcome],
+    measured: Measured,
     rule: Rule | None,
     progress: Progress,
 ) -> bool:
     """Run what is left to run, look by look; whether nothing is left."""
-    done = {cell for outcome in outcomes for cell in outcome.block.cells}
-    progress.expect(lab.experiment.cells, len(done))
+    done, size = frozenset(measured.cells), lab.experiment.size
+    progress.expect(size, len(done))
     if done:
-        progress.note(f"{len(done)} of {lab.experiment.cells} cells are done already; going on.")
-    keep = outcomes.append if journal is None else journal.append
+        progress.note(f"{len(done)} of {size} cells are done already; going on.")
+    for outcome in measured.outcomes if rule is not None else ():
+        rule.hear(outcome)  # type: ignore[union-attr]
+    keep = measured.add if journal is None else journal.append
     start, wanted = 0, None
     with workers(executor, threads, lab, progress) as staff:
         for stop in [lab.experiment.repeats] if rule is None else rule.looks:
             if rule is not None and (wanted := rule.wanted()) is None:
                 return True
             todo = schedule.blocks(lab, start, stop, done, wanted)
-            measured = 0
+            finished = 0
             with closing(schedule.outcomes(lab, staff, todo, wanted, progress)) as running:
                 for outcome in running:
                     keep(outcome)
-                    measured += 1
+                    finished += 1
                     if rule is not None:
                         rule.hear(outcome)
-            if measured < len(todo):
+            if finished < len(todo):
                 return False
             start = stop
     return True
@@ -187,4 +190,5 @@ def benchmark(
     )  # fmt: skip
     with progress or Bar() as shown:
         path = None if output is None else Path(output)
-        return run(lab, executor, threads, output=path, fresh=fresh, progress=shown)
+        about = {} if population is None else {"population": as_python(population)}
+        return run(lab, executor, threads, output=path, fresh=fresh, progress=shown, about=about)

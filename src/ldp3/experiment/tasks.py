@@ -40,15 +40,15 @@ def run_block(
     spent: float = 0.0,
 ) -> Outcome:
     """All cells of a block; `tally` is that of its one cell, if tasks made it before."""
-    here, began = kept_lab(lab), time.thread_time()
-    keep, chunks = here.experiment.keep, range(here.chunks(block.cell))
+    kept, began = kept_lab(lab), time.thread_time()
+    keep, chunks = kept.experiment.keep, range(kept.chunks(block.cell))
     frequencies = [
-        here.frequencies(cell, here.tally(cell, chunks) if tally is None else tally, wanted)
+        kept.frequencies(cell, kept.tally(cell, chunks) if tally is None else tally, wanted)
         for cell in block.cells
     ]
     return Outcome(
         block,
-        np.array([here.scores(block.cell, f) for f in frequencies]),
+        np.array([kept.scores(block.cell, f) for f in frequencies]),
         None if keep == "scores" else exact_sums(frequencies),
         np.array(frequencies) if keep == "estimates" else None,
         time.thread_time() - began + spent,
@@ -58,8 +58,8 @@ def run_block(
 @blaming()
 def run_chunks(lab: Lab | str, block: Block, start: int, stop: int) -> tuple[Tally, float]:
     """The tally of some chunks of a block's one cell, and the processor time."""
-    here, began = kept_lab(lab), time.thread_time()
-    tally = here.tally(block.cell, range(start, stop))
+    kept, began = kept_lab(lab), time.thread_time()
+    tally = kept.tally(block.cell, range(start, stop))
     return tally, time.thread_time() - began
 
 

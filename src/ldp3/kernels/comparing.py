@@ -34,17 +34,17 @@ def _count_equal(
         width = signature.args[0].dtype.bitwidth
         vector = ir.VectorType(ir.IntType(width), LANES)
 
-        def at(base: Any, index: Any) -> Any:
+        def lane(base: Any, index: Any) -> Any:
             return builder.bitcast(builder.gep(base, [index]), vector.as_pointer())
 
         word = args[2].type
-        wanted = [builder.load(at(targets, word(LANES * j)), align=width // 8) for j in range(4)]
+        wanted = [builder.load(lane(targets, word(LANES * j)), align=width // 8) for j in range(4)]
         with cgutils.for_range(builder, args[2]) as loop:
-            place = at(sums, builder.mul(builder.add(args[4], loop.index), word(LANES)))
+            place = lane(sums, builder.mul(builder.add(args[4], loop.index), word(LANES)))
             row = builder.mul(loop.index, word(4 * LANES))
             total = builder.load(place, align=width // 8)
             for j in range(4):
-                have = builder.load(at(rows, builder.add(row, word(LANES * j))), align=width // 8)
+                have = builder.load(lane(rows, builder.add(row, word(LANES * j))), align=width // 8)
                 equal = builder.icmp_unsigned("==", have, wanted[j])
                 total = builder.sub(total, builder.sext(equal, vector))  # true is -1
             builder.store(total, place, align=width // 8)

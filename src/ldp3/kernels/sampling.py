@@ -16,7 +16,7 @@ from math import lgamma, log, pi
 import numpy as np
 
 from ldp3.kernels.compile import njit
-from ldp3.kernels.words import Source, uniform
+from ldp3.kernels.source import Source, uniform
 
 # log n! minus Stirling's formula, where the series is not yet accurate
 _STIRLING = np.array(

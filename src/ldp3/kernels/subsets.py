@@ -7,7 +7,7 @@ import numpy as np
 from ldp3.arrays import FloatArray, IntArray
 from ldp3.kernels.compile import njit
 from ldp3.kernels.sampling import binomial, hypergeometric
-from ldp3.kernels.words import Key, Source, open_source, uniform
+from ldp3.kernels.source import Key, Source, open_source, uniform
 
 _FEW = 16
 
@@ -42,26 +42,26 @@ def subset_counts(own: IntArray, blind: int, k: int, key: Key) -> IntArray:
         count = 0
         for i in range(edges.size - 1):
             low, high = edges[i], edges[i + 1]
-            m, at, left = high - low, low + i, low + count
+            m, classes, left = high - low, low + i, low + count
             finer[count] = low
             if m == 1:
                 for r in range(2):
-                    new_free[left + r], new_tied[left + r] = free[at + r], tied[at + r]
+                    new_free[left + r], new_tied[left + r] = free[classes + r], tied[classes + r]
                 count += 1
                 continue
             a = m // 2
             right = low + a + count + 1
             finer[count + 1] = low + a
             count += 2
-            users, here = before[high] - before[low], before[low + a] - before[low]
+            users, own_left = before[high] - before[low], before[low + a] - before[low]
             for r in range(min(k, m) + 1):
-                _split(free[at + r], m, a, r, new_free[left:], new_free[right:], logs,
+                _split(free[classes + r], m, a, r, new_free[left:], new_free[right:], logs,
                        source, waiting)  # fmt: skip
-                some = tied[at + r]
+                some = tied[classes + r]
                 if some > 0:
-                    lefts = hypergeometric(some, users - some, here, source)
+                    lefts = hypergeometric(some, users - some, own_left, source)
                     users -= some
-                    here -= lefts
+                    own_left -= lefts
                     _split(lefts, m - 1, a - 1, r, new_tied[left:], new_free[right:], logs,
                            source, waiting)  # fmt: skip
                     _split(some - lefts, m - 1, a, r, new_free[left:], new_tied[right:], logs,

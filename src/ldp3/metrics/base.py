@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 
 from ldp3.arrays import FloatArray
-from ldp3.errors import InvalidData, require_finite, site
+from ldp3.errors import InvalidData, needing_full, require_finite, site
 from ldp3.types import Dataset
 
 
@@ -23,7 +23,8 @@ class Metric(ABC):
         """The metric's value; finite for finite input, which is checked."""
         truth, frequencies = (np.asarray(a, dtype=np.float64) for a in (truth, frequencies))
         require_finite(self, truth=truth, frequencies=frequencies)
-        value = self.compare(truth, frequencies)
+        with needing_full(type(self).__name__):
+            value = self.compare(truth, frequencies)
         if not isinstance(value, int | float | np.number):
             raise InvalidData(
                 f"{site(self.compare)}: compare must return one number, got {type(value).__name__}."

@@ -10,7 +10,7 @@ import numpy as np
 
 from ldp3 import specs
 from ldp3.arrays import FloatArray, as_distribution
-from ldp3.errors import InvalidData, InvalidParameter, require, require_finite
+from ldp3.errors import InvalidData, InvalidParameter, needing_full, require, require_finite
 from ldp3.types import Estimate, Oracle
 
 
@@ -44,7 +44,8 @@ class PostProcessor(ABC):
         require_finite(self, frequencies=estimate.frequencies)
         require(estimate.n >= 1, self, "n must be at least 1", estimate.n)
         self.require_applies(estimate)
-        return self.refine(estimate)
+        with needing_full(type(self).__name__):
+            return self.refine(estimate)
 
     @abstractmethod
     def refine(self, estimate: Estimate) -> FloatArray:

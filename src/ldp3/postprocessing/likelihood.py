@@ -140,7 +140,7 @@ def _binomial_mle(f: FloatArray, p: float, q: float) -> FloatArray:
 
     gap = p - q
 
-    def at(t: float) -> FloatArray:
+    def shifted(t: float) -> FloatArray:
         # f' = f + t s(1-s), s = q + gap f': the root with 0 <= s <= 1, in the form that cancels
         # no digits
         c, b, a = f + t * q * (1 - q), 1 - t * gap * (1 - 2 * q), t * gap**2
@@ -151,8 +151,8 @@ def _binomial_mle(f: FloatArray, p: float, q: float) -> FloatArray:
     mean = q + gap / len(f)
     through_mean = (1 / len(f) - f) / max(mean * (1 - mean), np.finfo(float).tiny)
     low, high = through_mean.min(), through_mean.max()
-    if at(low).sum() >= 1 or at(high).sum() <= 1:  # all estimates equal, but for rounding
-        return as_distribution(at(low if at(low).sum() >= 1 else high))
+    if shifted(low).sum() >= 1 or shifted(high).sum() <= 1:  # all estimates equal, but for rounding
+        return as_distribution(shifted(low if shifted(low).sum() >= 1 else high))
     step = 4 * np.finfo(float).eps * (high - low)
-    t = brentq(lambda t: at(t).sum() - 1, low, high, xtol=step, maxiter=1000)
-    return as_distribution(at(t))
+    t = brentq(lambda t: shifted(t).sum() - 1, low, high, xtol=step, maxiter=1000)
+    return as_distribution(shifted(t))

@@ -65,7 +65,8 @@ class Power(PostProcessor):
     def __post_init__(self) -> None:
         known = self.prior in ("power law", "normal")
         require(known, self, "prior must be 'power law' or 'normal'", self.prior)
-        number = isinstance(self.variance, int | float) and 0 < self.variance < inf
+        number = isinstance(self.variance, int | float) and not isinstance(self.variance, bool)
+        number = number and 0 < self.variance < inf  # type: ignore[operator]
         require(self.variance is None or number, self, "variance must be > 0", self.variance)
 
     def refine(self, estimate: Estimate) -> FloatArray:

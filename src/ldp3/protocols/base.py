@@ -16,6 +16,7 @@ from ldp3.errors import (
     InvalidParameter,
     InvalidReport,
     require_epsilon_and_domain,
+    settle_numbers,
 )
 from ldp3.noise import PureNoise, Support
 from ldp3.protocols.layout import Layout, Numbers
@@ -52,6 +53,11 @@ class FrequencyOracle(ABC):
     d: int
 
     def __post_init__(self) -> None:
+        self.settle()
+
+    def settle(self) -> None:
+        """Check ε and d; a subclass calls it before it computes anything from them."""
+        settle_numbers(self)
         require_epsilon_and_domain(self, self.epsilon, self.d)
 
     # the client
@@ -116,7 +122,7 @@ class FrequencyOracle(ABC):
         """A tally with the law of the user path, for users with this histogram."""
         chunks = users(histogram, self.chunk_size)
         tallies = (self.aggregate(self.perturb(values, rng)) for values in chunks)
-        return reduce(add, tallies, self.empty)
+        return reduce(add, tallies) if histogram.any() else self.empty
 
     @abstractmethod
     def estimate(self, tally: Tally) -> Estimate:

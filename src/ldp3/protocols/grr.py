@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports, WordArray
 from ldp3.errors import require_values
 from ldp3.kernels.compile import njit
-from ldp3.kernels.words import words
+from ldp3.kernels.source import words
 from ldp3.protocols.base import PureOracle
 from ldp3.protocols.layout import Code
 from ldp3.randomness.thresholds import WORDS, ceil_threshold, exp

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports, WordArray
-from ldp3.errors import require, require_epsilon_and_domain, require_values, whole
+from ldp3.errors import require, require_values, whole
 from ldp3.kernels import hashing
-from ldp3.kernels.words import words
+from ldp3.kernels.source import words
 from ldp3.protocols.base import PureOracle, independent_supports
 from ldp3.protocols.grr import lie_words, respond, tell
 from ldp3.protocols.layout import Fields
@@ -41,7 +41,7 @@ class LocalHashing(PureOracle):
         """Number of cells."""
 
     def __post_init__(self) -> None:
-        require_epsilon_and_domain(self, self.epsilon, self.d)
+        self.settle()
         require(whole(self.g, 2, 2**31), self, "g must be an integer in 2..2³¹", self.g)
         super().__post_init__()
 
@@ -189,7 +189,7 @@ class OLH(LocalHashing):
     g: int = 0
 
     def __post_init__(self) -> None:
-        require_epsilon_and_domain(self, self.epsilon, self.d)
+        self.settle()
         if self.g == 0:
             object.__setattr__(self, "g", min(round(exp(self.epsilon)) + 1, 2**31))
         super().__post_init__()

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports, WordArray
-from ldp3.errors import require, require_epsilon_and_domain, require_values, whole
+from ldp3.errors import require, require_values, whole
 from ldp3.kernels import bits
 from ldp3.kernels.compile import njit
+from ldp3.kernels.source import Key, fill, key_of, next_word, open_source
 from ldp3.kernels.subsets import subset_counts
-from ldp3.kernels.words import Key, fill, key_of, next_word, open_source
 from ldp3.protocols.base import PureOracle
 from ldp3.protocols.layout import Bits
 from ldp3.randomness.thresholds import WORDS, exp, floor_threshold
@@ -63,7 +63,7 @@ class SS(PureOracle):
     k: int = 0
 
     def __post_init__(self) -> None:
-        require_epsilon_and_domain(self, self.epsilon, self.d)
+        self.settle()
         if self.k == 0:
             object.__setattr__(self, "k", _best_size(self.epsilon, self.d))
         require(whole(self.k, 1, self.d - 1), self, f"k must be in 1..{self.d - 1}", self.k)

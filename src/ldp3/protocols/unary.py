@@ -14,7 +14,7 @@ from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports, WordArray
 from ldp3.errors import require_values
 from ldp3.kernels import bits
 from ldp3.kernels.compile import njit
-from ldp3.kernels.words import Key, fill, key_of, next_word, open_source
+from ldp3.kernels.source import Key, fill, key_of, next_word, open_source
 from ldp3.protocols.base import PureOracle, independent_supports
 from ldp3.protocols.layout import Bits
 from ldp3.randomness.thresholds import WORDS, ceil_threshold, exp, floor_threshold

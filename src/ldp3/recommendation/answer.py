@@ -1,11 +1,12 @@
 """What a recommendation says."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ldp3.recommendation.race import Reason
-from ldp3.recommendation.words import Candidate
+from ldp3.recommendation.sentences import Candidate
 
 if TYPE_CHECKING:
     from ldp3.collection.plan import Plan
@@ -113,11 +114,11 @@ class Recommendation:
 
     def render(self, format: str = "text") -> str:
         """As text, Markdown or JSON."""
-        from ldp3.recommendation import wording
+        from ldp3.recommendation import forms
 
-        return wording.render(self, format)
+        return forms.render(self, format)
 
-    def plan(self, labels: Sequence[str]) -> "Plan":
+    def plan(self, labels: Sequence[str], plugins: Iterable[str | Path] = ()) -> "Plan":
         """The collection that deploys the first answer over these values."""
         from ldp3.collection.plan import Plan
 
@@ -129,6 +130,7 @@ class Recommendation:
             self.d,
             tuple(labels),
             method=first.best.method,
+            plugins=plugins,
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -14,10 +14,11 @@ from ldp3.cores import available_cores
 from ldp3.datasets.loading import load_all
 from ldp3.errors import InvalidParameter
 from ldp3.experiment.cells import Cell
+from ldp3.experiment.executors import require_threads
 from ldp3.experiment.grid import Experiment, Named, experiment
 from ldp3.experiment.lab import Lab
-from ldp3.experiment.run import run
-from ldp3.noise import Noise
+from ldp3.experiment.run import Rule, run
+from ldp3.noise import Noise, PureNoise
 from ldp3.progress import Bar, Progress
 from ldp3.recommendation import race
 from ldp3.recommendation.answer import Answer, Recommendation, ValueInterval
@@ -25,7 +26,8 @@ from ldp3.recommendation.code import lines
 from ldp3.recommendation.contest import Combination, Contest, Question
 from ldp3.recommendation.populations import Populations
 from ldp3.recommendation.race import POPULATIONS, Rules
-from ldp3.recommendation.words import USUAL, Candidate, Interval
+from ldp3.recommendation.sentences import USUAL, Candidate, Interval
+from ldp3.results.table import Results
 from ldp3.types import Dataset
 
 SHOWN = 5  # values whose intervals are told
@@ -79,6 +81,7 @@ def recommend(
         )
     if not 0 <= margin < 1:
         raise InvalidParameter(f"`margin` must be at least 0 and below 1, got {margin!r}.")
+    require_threads(threads)
     sample, *others = load_all(data, plugins=plugins)
     if others:
         raise InvalidParameter("A recommendation is for one sample: give one dataset.")
@@ -91,9 +94,9 @@ def recommend(
     lab = Lab(replace(ex, datasets=drawn, repeats=rules.looks[-1]))
     contest = Contest(lab, rules)
     with progress or Bar() as shown:
-        run(lab, executor, threads, rule=contest, progress=shown)
+        _run(lab, executor, threads, shown, contest)
         contest.finish()
-        answers = _Answers(contest, sample, executor, threads)
+        answers = _Answers(contest, sample, executor, threads, shown)
         return Recommendation(
             sample.name,
             sample.n,
@@ -105,6 +108,20 @@ def recommend(
             tuple(answers.to(question) for question in contest.standings),
             tuple(_notes(lab, sample, population)),
         )
+
+
+def _run(
+    lab: Lab,
+    executor: Executor | str | None,
+    threads: int | None,
+    progress: Progress,
+    rule: Rule | None = None,
+) -> Results:
+    """A run to its end: half of one is no ground for an answer."""
+    results = run(lab, executor, threads, rule=rule, progress=progress)
+    if not results.complete:
+        raise KeyboardInterrupt
+    return results
 
 
 def _populations(sample: Dataset, n: int, seed: int, threads: int | None) -> tuple[Dataset, ...]:
@@ -125,9 +142,10 @@ class _Answers:
         sample: Dataset,
         executor: Executor | str | None,
         threads: int | None,
+        progress: Progress,
     ) -> None:
         self.contest, self.sample = contest, sample
-        self._executor, self._threads = executor, threads
+        self._executor, self._threads, self._progress = executor, threads, progress
 
     def to(self, question: Question) -> Answer:
         """The answer for one ε and metric."""
@@ -210,7 +228,7 @@ class _Answers:
             seed=ex.seed + 1,  # not the collections that chose it
             keep="estimates",
         )
-        kept = run(Lab(checks), self._executor, self._threads).estimates
+        kept = _run(Lab(checks), self._executor, self._threads, self._progress).estimates
         assert kept is not None
         rows = kept.filter(method=method).select("dataset", "frequencies").rows()
         data = self.contest.lab.datasets
@@ -218,7 +236,10 @@ class _Answers:
 
     def _noise(self, epsilon: float, protocol: str) -> Noise:
         lab, cell = self.contest.lab, self._cell(epsilon, protocol)
-        return lab.oracle(cell).estimate(lab.tally(cell, range(lab.chunks(cell)))).noise
+        oracle, n = lab.oracle(cell), lab.datasets[cell.dataset].n
+        if oracle.support is not None:
+            return PureNoise.of(oracle.support, n)
+        return oracle.estimate(lab.tally(cell, range(lab.chunks(cell)))).noise
 
     def _cell(self, epsilon: float, protocol: str) -> Cell:
         cells = self.contest.lab.cells

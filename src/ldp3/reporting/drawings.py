@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from ldp3.arrays import FloatArray
-from ldp3.recommendation.words import number
+from ldp3.recommendation.sentences import number
 from ldp3.reporting import palette
 from ldp3.reporting.findings import Findings
 from ldp3.reporting.frequencies import Frequencies

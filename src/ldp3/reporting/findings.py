@@ -12,7 +12,7 @@ import polars as pl
 from ldp3 import specs
 from ldp3.errors import LDPError
 from ldp3.protocols.base import FrequencyOracle
-from ldp3.recommendation.words import Candidate, Interval, throughout, verdict
+from ldp3.recommendation.sentences import Candidate, Interval, throughout, verdict
 from ldp3.reporting.checks import COMBINATION, check
 from ldp3.reporting.frequencies import Frequencies
 from ldp3.results.sheets import Sheet
@@ -177,7 +177,7 @@ class Findings:
             out["Win rates"] = "only one method was run"
         if self.frequencies is None:
             out["True and estimated frequencies"] = (
-                "a table alone does not hold them; a run with --output FOLDER does"
+                "a table alone does not hold them; a run that keeps everything in a folder does"
             )
         unknown = [p for p in self.protocols if all(key[0] != p for key in self.bits)]
         if not self.sizes_differ and not unknown:

@@ -29,6 +29,7 @@ def origin(found: Findings) -> dict[str, str]:
         "Seed": manifest.get("seed"),
         "Simulation": "every user perturbed" if ways == "users" else ways,
         "Reference": manifest.get("reference"),
+        "Notes": " ".join(_texts(manifest.get("notes"))),
         "Plug-ins": _pairs(manifest.get("plugins")),
         "Versions": _pairs(manifest.get("versions")),
         **{f"Left out: {what}": why for what, why in found.left_out.items()},
@@ -47,12 +48,20 @@ def command(manifest: Mapping[str, Any]) -> str | None:
     for flag, key in FLAGS.items():
         value = manifest[key]
         words += [flag, *map(_word, value if isinstance(value, list) else [value])]
-    return shlex.join(words)
+    if manifest.get("population") is not None:
+        words += ["--population", _word(manifest["population"])]
+    plugins = manifest.get("plugins")
+    files = [name for name in plugins if name.endswith(".py")] if isinstance(plugins, dict) else []
+    return shlex.join([*words, *(["--plugin", *files] if files else [])])
 
 
 def _data(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
     given = manifest.get("data")
     return [entry for entry in given if isinstance(entry, dict)] if isinstance(given, list) else []
+
+
+def _texts(given: object) -> list[str]:
+    return [note for note in given if isinstance(note, str)] if isinstance(given, list) else []
 
 
 def _word(value: object) -> str:

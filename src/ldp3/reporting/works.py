@@ -4,6 +4,8 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+from ldp3.printing import escape_latex
+
 # not the number of a preprint, as in arXiv:2005.00001
 _YEAR = r"(?<![\w.:])(?P<year>(?:19|20)\d\d)(?![.\w]?\d)"
 _WORK = re.compile(
@@ -76,4 +78,4 @@ def _letters(word: str) -> str:
 
 
 def _tex(text: str) -> str:
-    return re.sub(r"([&%#_])", r"\\\1", re.sub(r"[{}\\]", "", text))
+    return escape_latex(re.sub(r"[{}\\$]", "", text))

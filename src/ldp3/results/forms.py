@@ -1,9 +1,8 @@
 """Tables as papers print them: plain text, Markdown, LaTeX, HTML."""
 
 from collections.abc import Callable, Sequence
-from html import escape
 
-from ldp3.printing import columns, escape_markdown, markdown_table
+from ldp3.printing import columns, escape_latex, escape_markdown, markdown_table
 from ldp3.results.sheets import Sheet
 
 FORMATS = ("table", "markdown", "latex", "json", "csv")
@@ -30,7 +29,7 @@ def markdown(sheet: Sheet) -> str:
     wins = ["wins", *(sheet.win(c) for c in sheet.columns)]
     body = markdown_table([head, *rows, wins], "lr")
     legend = "★ best of all, ≈ tied with it, bold: best of the row."
-    return f"{_title(sheet)}\n\n{body}\n\n{_scale(sheet)} {legend}"
+    return f"{escape_markdown(_title(sheet))}\n\n{body}\n\n{_scale(sheet)} {legend}"
 
 
 def latex(sheet: Sheet) -> str:
@@ -47,9 +46,9 @@ def latex(sheet: Sheet) -> str:
     def line(cells: Sequence[str]) -> str:
         return " & ".join(cells) + r" \\"
 
-    names = [_tex(c) for c in sheet.columns]
+    names = [escape_latex(c) for c in sheet.columns]
     wins = [sheet.win(c).replace("%", r"\%") for c in sheet.columns]
-    caption = _tex(_title(sheet)).replace("ε", r"$\varepsilon$").replace("×", r"$\times$")
+    caption = escape_latex(_title(sheet)).replace("ε", r"$\varepsilon$").replace("×", r"$\times$")
     scale = (
         (rf"$\times 10^{{{sheet.exponent}}}$, " if sheet.exponent else "")
         + rf"mean $\pm$ standard deviation over {sheet.repeats} repeats; bold: best of its row; "
@@ -65,7 +64,7 @@ def latex(sheet: Sheet) -> str:
             "    " + line(["protocol", *names]),
             r"    \midrule",
             *(
-                "    " + line([_tex(p), *(cell(p, c) for c in sheet.columns)])
+                "    " + line([escape_latex(p), *(cell(p, c) for c in sheet.columns)])
                 for p in sheet.protocols
             ),
             r"    \midrule",
@@ -74,25 +73,6 @@ def latex(sheet: Sheet) -> str:
             r"  \end{tabular}",
             r"\end{table}",
         ]
-    )
-
-
-def html(sheet: Sheet) -> str:
-    """An HTML table for notebooks."""
-
-    def row(tag: str, cells: Sequence[str]) -> str:
-        return "<tr>" + "".join(f"<{tag}>{c}</{tag}>" for c in cells) + "</tr>"
-
-    def cell(protocol: str, column: str) -> str:
-        number, mark = sheet.number(protocol, column), sheet.mark(protocol, column)
-        return f"<b>{number}</b> {mark}" if "*" in mark else f"{number} {mark}"
-
-    body = [row("td", [escape(p), *(cell(p, c) for c in sheet.columns)]) for p in sheet.protocols]
-    head = row("th", ["", *map(escape, sheet.columns)])
-    foot = row("td", ["wins", *(sheet.win(c) for c in sheet.columns)])
-    return (
-        f"<table><caption>{escape(_title(sheet))}<br>{escape(_legend(sheet))}</caption>"
-        f"<thead>{head}</thead><tbody>{''.join(body)}{foot}</tbody></table>"
     )
 
 
@@ -131,9 +111,3 @@ def _aligned(sheet: Sheet, column: str) -> list[str]:
     widest = max(len(sheet.number(p, c)) for p in sheet.protocols for c in sheet.columns)
     width = max(widest, *map(len, sheet.columns))
     return [f"{n:>{width}} {m:<2}" for n, m in zip(numbers, marks, strict=True)]
-
-
-def _tex(words: str) -> str:
-    for character in "&%$#_{}":
-        words = words.replace(character, "\\" + character)
-    return words

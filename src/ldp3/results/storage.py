@@ -93,7 +93,7 @@ def is_table(path: Path) -> bool:
     """Whether a path names a table, by its ending; anything else is a folder."""
     if path.suffix in WRITERS and not path.is_dir():
         return True
-    if path.suffix and not path.is_dir():
+    if path.is_file() or (path.suffix and not path.is_dir()):
         known = ", ".join(WRITERS)
         raise InvalidParameter(f"Results go to {known} or a folder, got {str(path)!r}.")
     return False

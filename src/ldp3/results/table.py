@@ -105,9 +105,10 @@ class Results:
             )
         measure, spec = specs.build(Metric, metric), specs.canonical(Metric, metric)  # type: ignore[type-abstract]
         measures = {name: measure.for_data(data) for name, data in self.datasets.items()}
+        kept = self.estimates.with_columns(reference=self._reference())
         values = [
-            measures[name](self.datasets[name].frequencies, np.asarray(f))
-            for name, f in self.estimates.select("dataset", "frequencies").iter_rows()
+            measures[name](np.asarray(reference), np.asarray(f))
+            for name, f, reference in kept.select("dataset", "frequencies", "reference").rows()
         ]
         about = self.table.select(*SCHEMA).unique(
             ["dataset", "epsilon", "attack", "protocol", "method"], maintain_order=True
@@ -120,6 +121,16 @@ class Results:
         table = scored.join(about.drop("metric", "value", "repeat"), on=on, maintain_order="left")
         manifest = {**self.manifest, "metrics": [spec], "better": {spec: measure.better}}
         return replace(self, table=table.select(*SCHEMA), manifest=manifest)
+
+    def _reference(self) -> pl.Series:
+        """What the kept estimates are compared with: the truth, or the raw one of the repeat."""
+        assert self.estimates is not None
+        if self.manifest.get("reference") != "raw":
+            truths = {name: data.frequencies.tolist() for name, data in self.datasets.items()}
+            return pl.Series([truths[name] for name in self.estimates["dataset"]])
+        on = ["dataset", "epsilon", "attack", "protocol", "repeat"]
+        raw = self.estimates.filter(method="none").select(*on, pl.col("frequencies").alias("raw"))
+        return self.estimates.join(raw, on=on, how="left", maintain_order="left")["raw"]
 
     def render(self, format: str = "table", width: int | None = None) -> str:
         """The summary as a table, Markdown, LaTeX, JSON or CSV; `width` is the terminal's."""
@@ -147,8 +158,8 @@ class Results:
     def __repr__(self) -> str:
         return self.render()
 
-    def _repr_html_(self) -> str:
-        return "\n".join(map(forms.html, self.sheets()))
+    def _repr_markdown_(self) -> str:
+        return self.render("markdown")
 
 
 def _direction(spec: str) -> str:

@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from ldp3 import specs
-from ldp3.errors import InvalidParameter, LDPError, UnknownName, did_you_mean
+from ldp3.errors import InvalidParameter, LDPError, UnknownName, did_you_mean, needing_full
 from ldp3.kinds import defined, find, known, name_of
 from ldp3.metrics.base import Metric
 from ldp3.plugins import load_plugins
@@ -57,6 +57,9 @@ def verify(thing: Any, *, plugins: Sequence[str | Path] = (), seed: int = 0) -> 
     >>> verdict.passed, len(verdict.failures)
     (True, 0)
     """
+    with needing_full("ldp3.verify"):
+        import numba  # noqa: F401 (or every check would fail for want of it)
+        import scipy  # noqa: F401
     modules = load_plugins(plugins)
     kind = _kind(thing, modules)
     if kind is PostProcessor:

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from ldp3.recommendation.words import (
+from ldp3.recommendation.sentences import (
     NAMED,
     USUAL,
     Candidate,

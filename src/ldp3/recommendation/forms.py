@@ -7,7 +7,7 @@ from textwrap import indent
 from ldp3.errors import InvalidParameter
 from ldp3.printing import columns, escape_markdown, markdown_table
 from ldp3.recommendation.answer import Answer, Recommendation
-from ldp3.recommendation.words import Candidate, Interval, verdict
+from ldp3.recommendation.sentences import Candidate, Interval, verdict
 
 SHOWN = 12  # of the tied; JSON has all
 FORMATS = "text", "markdown", "json"
