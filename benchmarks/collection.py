@@ -7,7 +7,6 @@ reports that are decoded and known to be valid: what checking and decoding cost.
 best of five runs, after one that compiles.
 """
 
-import os
 import sys
 import tempfile
 import time
@@ -18,11 +17,16 @@ import numpy as np
 
 import ldp3
 from ldp3.collection.aggregator import Aggregator
-from ldp3.collection.files import Format, write
-from ldp3.collection.plan import Plan
+from ldp3.collection.plan import Plan, deployable
+from ldp3.collection.reports import ReportFormat, write_reports
+from ldp3.cores import available_cores
 
-SPECS = ("grr", "rappor", "oue", "blh", "olh", "ss")
-FILES: dict[str, Format] = {"bin": "raw", "parquet": "parquet", "arrow": "arrow", "jsonl": "jsonl"}
+FILES: dict[str, ReportFormat] = {
+    "bin": "raw",
+    "parquet": "parquet",
+    "arrow": "arrow",
+    "jsonl": "jsonl",
+}
 STEP = 2**18
 
 
@@ -71,11 +75,10 @@ def from_file(plan: Plan, path: Path, n: int) -> float:
 
 def main() -> None:
     n = int(sys.argv[1]) if len(sys.argv) > 1 else 4_000_000
-    cores = len(os.sched_getaffinity(0))
-    print(f"{n:,} reports, d = 128, ε = 1; memory: one core; files: {cores} cores\n")
+    print(f"{n:,} reports, d = 128, ε = 1; memory: one core; files: {available_cores()} cores\n")
     print("           memory                   million reports/s (bytes a report)")
     print("           ns    M/s  ratio  " + "".join(f"{name:>16}" for name in FILES))
-    for spec in SPECS:
+    for spec in deployable():
         plan = Plan("benchmark", spec, 1.0, 128)
         rows, wire, bare = from_memory(plan, n)
         line = f"{spec:<7}{wire / n * 1e9:6.1f} {n / wire / 1e6:6.1f} {wire / bare:6.1f}  "
@@ -83,7 +86,8 @@ def main() -> None:
             some = rows if format != "jsonl" else rows[: n // 4]
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / f"reports.{ending}"
-                write(path, format, ((some[s : s + STEP], None) for s in range(0, len(some), STEP)))
+                steps = range(0, len(some), STEP)
+                write_reports(path, format, ((some[s : s + STEP], None) for s in steps))
                 rate = len(some) / from_file(plan, path, len(some)) / 1e6
                 line += f"{rate:8.1f} ({path.stat().st_size / len(some):5.1f})"
         print(line, flush=True)

@@ -16,46 +16,56 @@ from typing import Any
 
 import distributed
 
-from ldp3.bench import Bench, run_batch, run_block
 from ldp3.datasets.loading import load
-from ldp3.engine import run
-from ldp3.experiment import experiment
+from ldp3.experiment import schedule
+from ldp3.experiment.cells import Block
+from ldp3.experiment.executors import workers
+from ldp3.experiment.grid import experiment
+from ldp3.experiment.lab import Lab
+from ldp3.experiment.tasks import run_block, run_bundle
+from ldp3.progress import Progress
 
 WORKERS = 2
 
 
-def half(at: Bench, part: int) -> float:
+def blocks(lab: Lab) -> list[Block]:
+    return schedule.blocks(lab, 0, lab.experiment.repeats, ())
+
+
+def half(lab: Lab, part: int) -> float:
     """Every other block, in a row; the processor time that it took."""
     began = time.process_time()
-    run_batch(at, [(run_block, block) for block in at.blocks()[part::WORKERS]])
+    run_bundle(lab, [(run_block, block) for block in blocks(lab)[part::WORKERS]])
     return time.process_time() - began
 
 
-def without_scheduler(client: distributed.Client, at: Bench) -> None:
+def without_scheduler(client: distributed.Client, lab: Lab) -> None:
     addresses = list(client.nthreads())
     halves = [
-        client.submit(half, at, part, workers=[address], pure=False)
+        client.submit(half, lab, part, workers=[address], pure=False)
         for part, address in enumerate(addresses)
     ]
     client.gather(halves)
 
 
-def with_scheduler(client: distributed.Client, at: Bench) -> None:
-    assert sum(1 for _ in run(at, client)) == len(at.blocks())
+def with_scheduler(client: distributed.Client, lab: Lab) -> None:
+    silent, todo = Progress(), blocks(lab)
+    with workers(client, None, lab, silent) as staff:
+        assert sum(1 for _ in schedule.outcomes(lab, staff, todo, None, silent)) == len(todo)
 
 
-def timed(client: distributed.Client, work: Callable[..., None], at: Bench) -> tuple[float, float]:
+def timed(client: distributed.Client, work: Callable[..., None], lab: Lab) -> tuple[float, float]:
     """Seconds on the wall, and of all processors."""
     before = sum(client.run(time.process_time).values()) + time.process_time()
     began = time.perf_counter()
-    work(client, at)
+    work(client, lab)
     wall = time.perf_counter() - began
     return wall, sum(client.run(time.process_time).values()) + time.process_time() - before
 
 
 def measure(repeats: int = 1_000, rounds: int = 5) -> dict[str, Any]:
-    at = Bench(experiment(load("flights"), 1.0, "paper", "paper", repeats=repeats))
-    small = Bench(experiment(load("flights"), 1.0, "paper", "paper", repeats=20))
+    lab = Lab(experiment([load("flights")], 1.0, "paper", "paper", repeats=repeats))
+    small = Lab(experiment([load("flights")], 1.0, "paper", "paper", repeats=20))
     with (
         distributed.LocalCluster(
             n_workers=WORKERS, threads_per_worker=1, dashboard_address="127.0.0.1:0",
@@ -66,15 +76,15 @@ def measure(repeats: int = 1_000, rounds: int = 5) -> dict[str, Any]:
         without_scheduler(client, small)  # compiles
         bare, dask = [], []
         for _ in range(rounds):
-            bare.append(timed(client, without_scheduler, at))
-            dask.append(timed(client, with_scheduler, at))
+            bare.append(timed(client, without_scheduler, lab))
+            dask.append(timed(client, with_scheduler, lab))
     (bare_wall, bare_work), (dask_wall, dask_work) = (
         zip(*bare, strict=True),
         zip(*dask, strict=True),
     )
     return {
-        "cells": at.experiment.cells,
-        "blocks": len(at.blocks()),
+        "cells": lab.experiment.size,
+        "blocks": len(blocks(lab)),
         "workers": WORKERS,
         "bare_seconds": median(bare_wall),
         "dask_seconds": median(dask_wall),

@@ -5,8 +5,6 @@ import sys
 import time
 from typing import Any
 
-import numpy as np
-
 import ldp3
 from benchmarks.timing import best, peak_megabytes
 from ldp3.protocols.base import users
@@ -24,9 +22,9 @@ def in_users_mode(name: str, d: int = 128, n: int = 50_000_000) -> dict[str, Any
     data, oracle = zipf(d, n), ldp3.oracle(name, 1.0, d)
 
     def kernels() -> None:
-        total: Any = np.zeros(d, dtype=np.int64)
-        for chunk, values in enumerate(users(data.histogram, oracle.batch)):
-            total += oracle.aggregate(oracle.perturb(values, ldp3.stream(0, chunk)))
+        tally = oracle.empty
+        for chunk, values in enumerate(users(data.histogram, oracle.chunk_size)):
+            tally += oracle.aggregate(oracle.perturb(values, ldp3.stream(0, chunk)))
 
     def engine(threads: int) -> None:
         ldp3.benchmark(data, 1.0, name, "none", "l1", repeats=2, threads=threads, simulate="users")
@@ -81,7 +79,7 @@ def growth(name: str, d: int, n: int) -> dict[str, Any]:
 
     def work() -> None:
         began = time.perf_counter()
-        for chunk, values in enumerate(users(data.histogram, oracle.batch)):
+        for chunk, values in enumerate(users(data.histogram, oracle.chunk_size)):
             oracle.aggregate(oracle.perturb(values, ldp3.stream(0, chunk)))
             if time.perf_counter() - began > 20:
                 raise TimeoutError(f"{name} at d={d}, n={n}")

@@ -8,7 +8,7 @@ from time import perf_counter
 import numpy as np
 
 import ldp3
-from ldp3.catalog import find
+from ldp3.kinds import find
 from ldp3.metrics.base import Metric
 from ldp3.postprocessing.base import PostProcessor
 
@@ -38,7 +38,7 @@ def main() -> None:
         for data in datasets:
             method = ldp3.postprocess(name)
             oracle = ldp3.oracle("grr" if name == "mle" else "oue", 1.0, data.d)
-            est = oracle.estimate(oracle.simulate(data.histogram, ldp3.stream(0)), data.n)
+            est = oracle.estimate(oracle.simulate(data.histogram, ldp3.stream(0)))
             row.append(cost(partial(method, est), options.repeats))
         print(f"| {name} | " + " | ".join(f"{t:.3f}" for t in row) + " |", flush=True)
     for name in sorted(find(Metric)):  # type: ignore[type-abstract]

@@ -43,7 +43,7 @@ def errors(data: Dataset, protocol: str, epsilon: float, metric: str, repeats: i
     sums = np.zeros(len(METHODS))
     for repeat in range(repeats):
         rng = ldp3.stream(0, "quality", protocol, float(epsilon).hex(), data.d, data.n, repeat)
-        estimate = oracle.estimate(oracle.simulate(data.histogram, rng), data.n)
+        estimate = oracle.estimate(oracle.simulate(data.histogram, rng))
         sums += [compare(data.frequencies, ldp3.postprocess(m)(estimate)) for m in METHODS]
     return list(sums / repeats)
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ldp3 import Estimate, FrequencyOracle, Noise, Tally
+from ldp3.arrays import IntArray, Reports
 from ldp3.errors import require_values
-from ldp3.protocols.base import FrequencyOracle
-from ldp3.types import Estimate, IntArray, Reports, Total
 
 GRID = 2.0**-10
 
@@ -34,6 +34,6 @@ class LaplaceSum(FrequencyOracle):
         reports[np.arange(len(codes)), codes] += 1
         return np.asarray(np.round(reports / GRID) * GRID)
 
-    def estimate(self, total: Total, n: int) -> Estimate:
-        noise = 8 / (n * self.epsilon**2) + GRID**2 / (12 * n)
-        return Estimate(np.asarray(total, dtype=np.float64) / n, total, n, noise)
+    def estimate(self, tally: Tally) -> Estimate:
+        noise = Noise((8 / self.epsilon**2 + GRID**2 / 12) / tally.n)
+        return Estimate(tally.total / tally.n, tally, noise)

@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from ldp3.printing import markdown_table
+
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A Markdown table: the first column to the left, numbers to the right."""
-    lines = [head, ["---", *("---:" for _ in head[1:])], *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return markdown_table([head, *rows], "lr")
 
 
 def fill(page: Path, name: str, text: str) -> None:

@@ -16,9 +16,10 @@ import ldp3
 from examples.reproduction import page, paper, shapes, theory
 from examples.reproduction.data import Files, of_table
 from examples.reproduction.tables import MILLI
+from ldp3.arrays import FloatArray
 from ldp3.postprocessing.norm_sub import NormSub
 from ldp3.postprocessing.power import _exponent
-from ldp3.types import Dataset, Estimate, FloatArray
+from ldp3.types import Dataset, Estimate
 
 WINDOW, FLOOR = 25_000, 1e-32
 UNDERFLOW = sqrt(2 * 745.14)  # standard deviations at which exp(-z²/2) is 0 in double precision
@@ -76,8 +77,8 @@ def _floored(data: Dataset, protocol: str, variance: float, repeats: int) -> lis
     oracle = theory.pure(protocol, paper.EPSILON, data.d)
     errors = []
     for repeat in range(repeats):
-        total = oracle.simulate(data.histogram, ldp3.stream(0, "floored", protocol, repeat))
-        estimate = oracle.estimate(total, data.n)
+        tally = oracle.simulate(data.histogram, ldp3.stream(0, "floored", protocol, repeat))
+        estimate = oracle.estimate(tally)
         f = floored_power(estimate, variance)
         strict = NormSub().refine(replace(estimate, frequencies=f))
         loose = f if abs(f.sum() - 1) <= 1 and (f >= 0).all() else strict

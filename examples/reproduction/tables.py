@@ -9,8 +9,9 @@ import numpy as np
 import ldp3
 from examples.reproduction import page, paper, theory
 from examples.reproduction.data import Files, of_table, whose
-from ldp3 import ranking
-from ldp3.types import Dataset, FloatArray
+from ldp3.arrays import FloatArray
+from ldp3.results import ties
+from ldp3.types import Dataset
 
 Z95 = NormalDist().inv_cdf(0.975)
 MILLI = 1e3  # the paper prints multiples of 10⁻³
@@ -43,7 +44,7 @@ def measure(table: paper.Table, files: Files, repeats: int) -> Measured:
     results = ldp3.benchmark(
         data, paper.EPSILON, list(paper.PROTOCOLS), methods, "mae", repeats=repeats
     )
-    return Measured(table, data, whose(table, files), ranking.runs(results.table))
+    return Measured(table, data, whose(table, files), ties.runs(results.table))
 
 
 def without(measured: list[Measured]) -> str:
@@ -123,8 +124,8 @@ def findings(measured: list[Measured]) -> str:
     rows = []
     for m in measured:
         mine = {pair: v for pair, v in m.runs.items() if pair[1] not in BEYOND_PAPER}
-        tied = ranking.ties(mine, "lower")
-        leader = ranking.leader({k: float(v.mean()) for k, v in mine.items()}, "lower")
+        tied = ties.ties(mine, "lower")
+        leader = ties.leader({k: float(v.mean()) for k, v in mine.items()}, "lower")
         per_row = {p: _winners(mine, p) for p in paper.PROTOCOLS}
         helped = sum(_better(m, p, c, "none") for p in paper.PROTOCOLS for c in paper.METHODS)
         hurt = sum(_better(m, p, "none", c) for p in paper.PROTOCOLS for c in paper.METHODS)
@@ -145,7 +146,7 @@ def findings(measured: list[Measured]) -> str:
 
 def _winners(runs: dict[tuple[str, str], FloatArray], protocol: str) -> set[str]:
     row = {pair: values for pair, values in runs.items() if pair[0] == protocol}
-    return {method for _, method in ranking.ties(row, "lower")}
+    return {method for _, method in ties.ties(row, "lower")}
 
 
 def _better(m: Measured, protocol: str, method: str, other: str) -> bool:
@@ -153,5 +154,5 @@ def _better(m: Measured, protocol: str, method: str, other: str) -> bool:
     tests = 4 * len(paper.TABLES) * len(paper.PROTOCOLS) * len(paper.METHODS)
     pair = {key: m.runs[key] for key in ((protocol, method), (protocol, other))}
     means = {key: float(values.mean()) for key, values in pair.items()}
-    leads = ranking.leader(means, "lower") == (protocol, method)
-    return leads and ranking.p_values(pair, "lower")[protocol, other] < 0.05 / tests
+    leads = ties.leader(means, "lower") == (protocol, method)
+    return leads and ties.p_values(pair, "lower")[protocol, other] < 0.05 / tests

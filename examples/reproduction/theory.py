@@ -13,8 +13,8 @@ from math import pi, sqrt
 import numpy as np
 
 import ldp3
+from ldp3.arrays import FloatArray
 from ldp3.protocols.base import PureOracle
-from ldp3.types import FloatArray
 
 
 def mae(oracle: PureOracle, n: int, frequencies: FloatArray) -> float:

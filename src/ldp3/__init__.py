@@ -3,32 +3,77 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ldp3.errors import LDPError
-from ldp3.randomness import secure, stream
+from ldp3.errors import LDPError, needing_full, require_values
+from ldp3.noise import Noise, PureNoise, Support
+from ldp3.randomness.secure import secure
+from ldp3.randomness.streams import stream
+from ldp3.types import Dataset, Estimate, Tally
 
 if TYPE_CHECKING:  # a client that only perturbs must not wait for what it does not use
-    from os import PathLike
-
     from ldp3.collection.aggregator import Aggregator
     from ldp3.collection.client import Client
-    from ldp3.datasets.base import Format, Missing, Pick
-    from ldp3.engine import benchmark
+    from ldp3.collection.plan import Plan
+    from ldp3.datasets.base import Source
+    from ldp3.datasets.loading import load
+    from ldp3.experiment.run import benchmark
     from ldp3.metrics.base import Metric
     from ldp3.postprocessing.base import PostProcessor
-    from ldp3.protocols.base import FrequencyOracle
-    from ldp3.recommendation.choosing import recommend
+    from ldp3.protocols.base import FrequencyOracle, PureOracle
+    from ldp3.protocols.layout import Bits, Code, Fields
+    from ldp3.randomness.words import Words
+    from ldp3.recommendation.recommend import recommend
     from ldp3.reporting.figures import plot
     from ldp3.reporting.page import report
-    from ldp3.results import load_results
-    from ldp3.types import Dataset
-    from ldp3.verification import verify
+    from ldp3.results.storage import load_results
+    from ldp3.results.table import Results
+    from ldp3.verification.verify import verify
 
 __version__ = "0.1.0"
 
+_LAZY = {
+    "Aggregator": "ldp3.collection.aggregator",
+    "Bits": "ldp3.protocols.layout",
+    "Client": "ldp3.collection.client",
+    "Code": "ldp3.protocols.layout",
+    "Fields": "ldp3.protocols.layout",
+    "FrequencyOracle": "ldp3.protocols.base",
+    "Metric": "ldp3.metrics.base",
+    "Plan": "ldp3.collection.plan",
+    "PostProcessor": "ldp3.postprocessing.base",
+    "PureOracle": "ldp3.protocols.base",
+    "Results": "ldp3.results.table",
+    "Source": "ldp3.datasets.base",
+    "Words": "ldp3.randomness.words",
+    "benchmark": "ldp3.experiment.run",
+    "load": "ldp3.datasets.loading",
+    "load_results": "ldp3.results.storage",
+    "plot": "ldp3.reporting.figures",
+    "recommend": "ldp3.recommendation.recommend",
+    "report": "ldp3.reporting.page",
+    "verify": "ldp3.verification.verify",
+}
+
 __all__ = [
     "Aggregator",
+    "Bits",
     "Client",
+    "Code",
+    "Dataset",
+    "Estimate",
+    "Fields",
+    "FrequencyOracle",
     "LDPError",
+    "Metric",
+    "Noise",
+    "Plan",
+    "PostProcessor",
+    "PureNoise",
+    "PureOracle",
+    "Results",
+    "Source",
+    "Support",
+    "Tally",
+    "Words",
     "benchmark",
     "load",
     "load_results",
@@ -38,33 +83,31 @@ __all__ = [
     "postprocess",
     "recommend",
     "report",
+    "require_values",
     "secure",
     "stream",
     "verify",
 ]
-_ELSEWHERE = {
-    "Aggregator": "ldp3.collection.aggregator",
-    "Client": "ldp3.collection.client",
-    "benchmark": "ldp3.engine",
-    "load_results": "ldp3.results",
-    "plot": "ldp3.reporting.figures",
-    "recommend": "ldp3.recommendation.choosing",
-    "report": "ldp3.reporting.page",
-    "verify": "ldp3.verification",
-}
 
 
 def __getattr__(name: str) -> Any:
     """Import what is slow to import when it is asked for."""
-    if name not in _ELSEWHERE:
+    if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_ELSEWHERE[name]), name)
+    with needing_full(f"ldp3.{name}"):
+        return getattr(import_module(_LAZY[name]), name)
 
 
-def oracle(spec: "str | type[FrequencyOracle]", epsilon: float, d: int) -> "FrequencyOracle":
-    """The frequency oracle that `spec` names, such as ``"olh"`` or ``"olh(g=4)"``, or a class."""
-    from ldp3.catalog import build
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})
+
+
+def oracle(
+    spec: "str | type[FrequencyOracle] | FrequencyOracle", epsilon: float, d: int
+) -> "FrequencyOracle":
+    """The frequency oracle that `spec` names: ``"olh"``, ``"olh(g=4)"``, a class; or as it is."""
     from ldp3.protocols.base import FrequencyOracle
+    from ldp3.specs import build
 
     return build(FrequencyOracle, spec, epsilon=epsilon, d=d)  # type: ignore[type-abstract]
 
@@ -76,57 +119,9 @@ def postprocess(spec: "str | type[PostProcessor] | PostProcessor") -> "PostProce
     return method(spec)
 
 
-def metric(spec: "str | type[Metric]") -> "Metric":
+def metric(spec: "str | type[Metric] | Metric") -> "Metric":
     """The metric that `spec` names, such as ``"l1"``."""
-    from ldp3.catalog import build
     from ldp3.metrics.base import Metric
+    from ldp3.specs import build
 
     return build(Metric, spec)  # type: ignore[type-abstract]
-
-
-def load(
-    source: object,
-    *,
-    column: str | int | None = None,
-    header: bool = False,
-    counts: bool = False,
-    domain: "str | PathLike[str] | None" = None,
-    domain_size: int | None = None,
-    top: int | None = None,
-    pick: "Pick | None" = None,
-    bins: str | int | None = None,
-    grid: str | None = None,
-    within: str | None = None,
-    missing: "Missing" = "refuse",
-    input_format: "Format | None" = None,
-    keep_values: bool = False,
-) -> "Dataset":
-    """The dataset in `source`; the options are those of `ldp3.datasets.base.Reading`.
-
-    `source` is a path, a spec such as ``"zipf(s=1.3, d=1024, n=10_000_000)"`` or ``"flights"``,
-    a pandas, Polars or Arrow table or column, a NumPy array or list of values, or a dataset.
-
-    >>> load(["b", "a", "b"]).histogram
-    array([1, 2])
-    """
-    from pathlib import Path
-
-    from ldp3.datasets.base import Reading
-    from ldp3.datasets.loading import load
-
-    reading = Reading(
-        column=column,
-        header=header,
-        counts=counts,
-        domain=Path(domain) if domain is not None else None,
-        domain_size=domain_size,
-        top=top,
-        pick=pick,
-        bins=bins,
-        grid=grid,
-        within=within,
-        missing=missing,
-        input_format=input_format,
-        keep_values=keep_values,
-    )
-    return load(source, reading)

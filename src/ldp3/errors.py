@@ -2,17 +2,17 @@
 
 import difflib
 import inspect
-import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from math import isfinite
+from dataclasses import fields
+from math import inf, isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-PLUGIN = "ldp3_plugin_"  # what the module of a plug-in file is called, and then its name
+T = TypeVar("T")
 
 
 class LDPError(ValueError):
@@ -46,12 +46,33 @@ def require(holds: bool, who: object, what: str, got: object) -> None:
         raise InvalidParameter(f"{name}: {what}, got {got!r}.")
 
 
+def whole(number: object, low: float = -inf, high: float = inf) -> TypeGuard[int]:
+    """Whether something is an integer in `low..high`; `True` is none, nor is one of NumPy's.
+
+    Those overflow where ours do not: `as_python` makes them ours.
+    """
+    integer = isinstance(number, int) and not isinstance(number, bool)
+    return integer and low <= number <= high  # type: ignore[operator]
+
+
+def as_python(number: T) -> T:
+    """A number of NumPy's as one of Python's; anything else as it is."""
+    return number.item() if isinstance(number, np.generic) else number
+
+
+def settle_numbers(thing: Any) -> None:
+    """Let the fields of a frozen dataclass hold Python's numbers, not NumPy's."""
+    for field in fields(thing):
+        given = getattr(thing, field.name)
+        if isinstance(given, np.generic):
+            object.__setattr__(thing, field.name, given.item())
+
+
 def require_epsilon_and_domain(who: object, epsilon: float, d: int) -> None:
     """The two parameters that every frequency oracle has."""
     number = isinstance(epsilon, int | float) and not isinstance(epsilon, bool)
     require(number and isfinite(epsilon) and epsilon > 0, who, "epsilon must be > 0", epsilon)
-    whole = isinstance(d, int) and not isinstance(d, bool)
-    require(whole and d >= 2, who, "d must be an integer of at least 2", d)
+    require(whole(d, 2), who, "d must be an integer of at least 2", d)
 
 
 def require_values(who: object, values: object, d: int) -> NDArray[np.uint32]:
@@ -87,6 +108,17 @@ def require_finite(who: object, **arrays: NDArray[Any]) -> None:
             raise InvalidData(f"{name}: {what} must be finite, got {array[first]} at {first}.")
 
 
+@contextmanager
+def needing_full(what: str) -> Iterator[None]:
+    """Say what to install where a package is missing that only the full install brings."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("ldp3"):
+            raise
+        raise ImportError(f"{what} needs {error.name}: pip install 'ldp3[full]'.") from None
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """``" Did you mean 'oue' or 'olh'?"``, or nothing if nothing is close."""
     close = difflib.get_close_matches(name, list(known), n=2, cutoff=0.4)
@@ -100,26 +132,3 @@ def site(thing: Any) -> str:
         return f"{Path(file or '?').name}:{line}"
     except (OSError, TypeError):  # typed at a prompt
         return getattr(thing, "__qualname__", repr(thing))
-
-
-def blame(error: BaseException) -> str | None:
-    """``"mine.py:12: ZeroDivisionError: …"`` if a plug-in was at work when it happened."""
-    for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
-        if frame.f_globals.get("__name__", "").startswith(PLUGIN):
-            where = f"{Path(frame.f_code.co_filename).name}:{line}"
-            return f"{where}: {type(error).__name__}: {' '.join(str(error).split())}"
-    return None
-
-
-@contextmanager
-def blaming() -> Iterator[None]:
-    """Let a failure inside a plug-in be a person's mistake, which names file and line."""
-    try:
-        yield
-    except LDPError:
-        raise
-    except Exception as error:
-        said = blame(error)
-        if said is None:
-            raise
-        raise LDPError(f"{said}. Mend the plug-in.") from error

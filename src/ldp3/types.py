@@ -1,37 +1,79 @@
 """The values that flow from one stage to the next."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from statistics import NormalDist
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ldp3.errors import InvalidData, InvalidParameter, require
+from ldp3.arrays import FloatArray, IntArray, Total, apportion
+from ldp3.errors import InvalidData, InvalidParameter, as_python, require, settle_numbers, whole
+from ldp3.noise import Noise, PureNoise, Support
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
-WordArray = NDArray[np.uint64]
-Reports = NDArray[Any]  # users first: integers, packed bits, records or real vectors
-Total = IntArray | FloatArray  # what `aggregate` gives and `estimate` takes
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """What a server has added up, and from how many reports. Tallies of batches add.
+
+    Parameters
+    ----------
+    total
+        Whatever adds up over reports: support counts, a histogram of reports, real vectors.
+    n
+        Number of reports in it.
+
+    Examples
+    --------
+    >>> Tally(np.array([3, 1]), 4) + Tally(np.array([0, 2]), 2)
+    Tally(total=array([3, 3]), n=6)
+    """
+
+    total: Total
+    n: int
+
+    def __post_init__(self) -> None:
+        settle_numbers(self)
+        require(whole(self.n, 0), self, "n must be an integer of at least 0", self.n)
+        object.__setattr__(self, "total", np.asarray(self.total))
+
+    def __add__(self, other: "Tally") -> "Tally":
+        if not isinstance(other, Tally):
+            return NotImplemented
+        if self.total.shape != other.total.shape:
+            raise InvalidData(
+                f"Tallies of one protocol, ε and domain add up, got totals of shape "
+                f"{self.total.shape} and {other.total.shape}."
+            )
+        return Tally(self.total + other.total, self.n + other.n)
+
+    def __radd__(self, other: object) -> "Tally":
+        return self if other == 0 else NotImplemented  # so that `sum` works
+
+
+class Channel(Protocol):
+    """Probability of each report given each value, as a matrix that nobody writes down."""
+
+    def forward(self, frequencies: FloatArray) -> FloatArray:
+        """The distribution of reports, if these are the frequencies."""
+
+    def backward(self, weights: FloatArray) -> FloatArray:
+        """For each value, the mean of the reports' weights under its own reports."""
 
 
 class Oracle(Protocol):
-    """What a post-processor may ask of a frequency oracle before it runs."""
+    """What a post-processor may ask of a frequency oracle before it runs, or of an estimate."""
 
     @property
-    def p(self) -> float | None: ...
+    def support(self) -> Support | None: ...
     @property
-    def q(self) -> float | None: ...
-    @property
-    def support_size(self) -> int | None: ...
+    def channel(self) -> Channel | None: ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Estimate:
     """What a server knows after a collection; it holds no truth.
 
@@ -39,25 +81,39 @@ class Estimate:
     ----------
     frequencies
         Unbiased estimates, shape `(d,)`; they may be negative and need not sum to one.
-    total
-        The aggregate they come from.
-    n
-        Number of reports.
+    tally
+        What they come from.
     noise
-        Variance of the estimate of a value that nobody holds.
-    p, q
-        Support probabilities, where the oracle is pure.
-    support_size
-        How many values each report supports, where that number is fixed (1 for GRR, k for SS).
+        What is known of their error; a number stands for a constant variance, an array for one
+        per value.
+    channel
+        Probability of each report given each value, where the tally is a histogram of reports and
+        the oracle says it.
     """
 
     frequencies: FloatArray
-    total: Total
-    n: int
-    noise: float
-    p: float | None = None
-    q: float | None = None
-    support_size: int | None = None
+    tally: Tally
+    noise: Noise
+    channel: Channel | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.noise, Noise):
+            object.__setattr__(self, "noise", Noise(self.noise))
+
+    @classmethod
+    def of(cls, frequencies: FloatArray, n: int, noise: Noise | Support | float) -> "Estimate":
+        """An estimate without its tally, to try methods on; a `Support` says pure noise.
+
+        >>> Estimate.of(np.array([0.5, 0.5]), n=300, noise=Support(p=0.5, q=0.25)).std
+        array([0.10801234, 0.10801234])
+        """
+        known = PureNoise.of(noise, n) if isinstance(noise, Support) else noise
+        return cls(frequencies, Tally(np.zeros(0), n), known)  # type: ignore[arg-type]
+
+    @property
+    def n(self) -> int:
+        """Number of reports."""
+        return self.tally.n
 
     @property
     def d(self) -> int:
@@ -65,19 +121,17 @@ class Estimate:
         return len(self.frequencies)
 
     @property
-    def slope(self) -> float:
-        """How much the variance of an estimate grows with the frequency; 0 if unknown."""
-        if self.p is None or self.q is None:
-            return 0.0
-        return (1 - self.p - self.q) / (self.n * (self.p - self.q))
+    def support(self) -> Support | None:
+        """How reports support values, where the oracle is pure."""
+        return self.noise.support
 
     @cached_property
     def variance(self) -> FloatArray:
-        r"""Variance of each estimate, $\mathrm{noise} + \hat f_v\,\mathrm{slope}$.
+        r"""Variance of each estimate.
 
         The estimate stands for the frequency, which is unbiased, as the variance is linear in it.
         """
-        return np.maximum(self.noise + self.frequencies * self.slope, 0)
+        return self.noise.variance(self.frequencies)
 
     @cached_property
     def std(self) -> FloatArray:
@@ -87,37 +141,24 @@ class Estimate:
     def confidence_interval(
         self, level: float = 0.95, simultaneous: bool = False
     ) -> tuple[FloatArray, FloatArray]:
-        r"""Ends (low, high) of the score interval for each frequency, within $[0, 1]$.
+        r"""Ends (low, high) of an interval for each frequency, within $[0, 1]$.
 
-        The frequencies $f$ that lie within $z$ of *their* standard deviations of the estimate,
-
-        $$(\hat f_v - f)^2 \le z^2 (\mathrm{noise} + f\,\mathrm{slope}),$$
-
-        which is a quadratic in $f$; without $p$ and $q$ the slope is 0 and this is the normal
-        interval. A frequency lies in $[0, 1]$, so the ends are cut there, which takes no coverage
-        away: a value that nobody holds is covered with probability $(1 + \mathrm{level})/2$, and an
-        estimate far below zero gets $[0, 0]$. With `simultaneous` all $d$ intervals hold at once
-        with probability at least `level`, by Bonferroni. The noise is taken as normal, so
-        all of this holds nearly; with few reports the coverage swings about the level.
+        A frequency lies in $[0, 1]$, so the ends of `noise.interval` are cut there, which takes no
+        coverage away: a value that nobody holds is covered with probability
+        $(1 + \mathrm{level})/2$, and an estimate far below zero gets $[0, 0]$. With `simultaneous`
+        all $d$ intervals hold at once with probability at least `level`, by Bonferroni.
 
         Examples
         --------
-        >>> est = Estimate(np.array([0.5, 0.0]), np.zeros(2), n=100, noise=0.01)
+        >>> est = Estimate.of(np.array([0.5, 0.0]), n=100, noise=0.01)
         >>> low, high = est.confidence_interval(0.95)
         >>> low.round(3), high.round(3)
         (array([0.304, 0.   ]), array([0.696, 0.196]))
-
-        References
-        ----------
-        Wilson. *Probable inference, the law of succession, and statistical inference.* Journal of
-        the American Statistical Association, 1927.
         """
         require(0 < level < 1, self, "level must be between 0 and 1", level)
         alpha = (1 - level) / (self.d if simultaneous else 1)
-        z = -NormalDist().inv_cdf(alpha / 2)
-        centre = self.frequencies + z**2 * self.slope / 2
-        half = z * np.sqrt(self.variance + (z * self.slope / 2) ** 2)
-        return np.clip(centre - half, 0, 1), np.clip(centre + half, 0, 1)
+        low, high = self.noise.interval(self.frequencies, 1 - alpha)
+        return np.clip(low, 0, 1), np.clip(high, 0, 1)
 
 
 @dataclass(frozen=True, eq=False)  # compare digests: arrays have no single answer to ==
@@ -177,51 +218,17 @@ class Dataset:
     def digest(self) -> str:
         """SHA-256 of histogram, labels and positions: what the data *is*, whatever its name."""
         content = sha256(self.histogram.astype("<i8").tobytes())
-        for label in self.labels:
-            content.update(f"{len(label)}:{label}".encode())
+        content.update(json.dumps(list(self.labels)).encode())
         if self.positions is not None:
             content.update(self.positions.astype("<f8").tobytes())
         return content.hexdigest()
 
     def scaled(self, population: int) -> "Dataset":
         """The same distribution for `population` users, by largest remainders."""
-        if population < 1:
-            raise InvalidParameter(f"population must be at least 1, got {population!r}.")
-        counts = apportion(self.histogram, population)
+        users = as_python(population)
+        if not whole(users, 1, 2**62):
+            raise InvalidParameter(
+                f"`population` must be an integer from 1 to 2⁶², got {population!r}."
+            )
+        counts = apportion(self.histogram, users)
         return Dataset(self.name, counts, self.labels, self.positions, notes=self.notes)
-
-
-def apportion(weights: NDArray[Any], seats: int) -> IntArray:
-    """Whole numbers that sum to `seats`, in proportion to `weights`, by largest remainders.
-
-    Equal remainders go to the lower index.
-
-    >>> apportion(np.array([3, 2, 2]), 9)
-    array([4, 3, 2])
-    """
-    if np.issubdtype(weights.dtype, np.integer):  # exact, whatever the size
-        total = int(weights.sum())
-        shares = [divmod(int(w) * seats, total) for w in weights]
-        floors = np.array([whole for whole, _ in shares], dtype=np.int64)
-        remainders = np.array([rest / total for _, rest in shares])
-    else:
-        exact = weights / weights.sum() * seats
-        floors = np.floor(exact).astype(np.int64)
-        remainders = exact - floors
-    order = np.argsort(-remainders, kind="stable")
-    floors[order[: seats - int(floors.sum())]] += 1
-    return floors
-
-
-def as_distribution(weights: FloatArray) -> FloatArray:
-    """Negatives to 0, the rest rescaled to sum to one; uniform if nothing is left.
-
-    >>> as_distribution(np.array([3.0, -1.0, 1.0]))
-    array([0.75, 0.  , 0.25])
-    """
-    positive = np.maximum(weights, 0)
-    top = positive.max()
-    if top == 0:
-        return np.full(len(weights), 1 / len(weights))
-    positive /= top  # or the sum of very small or very large weights would leave the floats
-    return positive / positive.sum()

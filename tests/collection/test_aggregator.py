@@ -12,15 +12,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ldp3
-from ldp3.collection.aggregator import LIMIT, Aggregator
-from ldp3.collection.counts import DUPLICATE
-from ldp3.collection.plan import Plan
+from ldp3.arrays import Reports
+from ldp3.collection.aggregator import Aggregator
+from ldp3.collection.counts import DUPLICATE, LIMIT
+from ldp3.collection.plan import Plan, deployable
 from ldp3.collection.wire import IMPOSSIBLE, LENGTH
 from ldp3.errors import InvalidData, InvalidParameter, LDPError
-from ldp3.types import Reports
 
-SPECS = ["grr", "rappor", "oue", "blh", "olh", "ss"]
+SPECS = deployable()
+PLUGIN = Path(__file__).with_name("two_rows.py")
 PLANS = {spec: Plan("colours", spec, 1.0, 20) for spec in SPECS}
+PLANS |= {
+    spec: Plan("colours", spec, 1.0, 20, plugins=[PLUGIN]) for spec in ("two_rows", "half_points")
+}
 
 
 @cache
@@ -35,7 +39,7 @@ def counted(plan: Plan, reports: Reports) -> Aggregator:
     return server
 
 
-@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize("spec", PLANS)
 @settings(deadline=None, max_examples=20)
 @given(cuts=st.lists(st.integers(0, 2_000), max_size=5))
 def test_any_split_gives_exactly_the_same_estimate(spec: str, cuts: list[int]) -> None:
@@ -45,12 +49,12 @@ def test_any_split_gives_exactly_the_same_estimate(spec: str, cuts: list[int]) -
     merged = Aggregator(plan)
     for part in reversed(np.split(reports, sorted(cuts))):
         merged.merge(counted(plan, part))
-    assert merged.estimate().n == whole.n == 2_000
-    assert (merged.estimate().total == whole.total).all()
+    assert merged.n == whole.n == 2_000
+    assert (merged.total == whole.tally.total).all()
     assert (merged.estimate().frequencies == whole.frequencies).all()
 
 
-@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize("spec", PLANS)
 def test_bytes_single_reports_and_arrays_count_alike(spec: str) -> None:
     plan = PLANS[spec]
     reports = sample(plan, 100)
@@ -62,7 +66,8 @@ def test_bytes_single_reports_and_arrays_count_alike(spec: str) -> None:
     expected = plan.oracle.aggregate(reports)
     for server in (by_run, by_one, by_array):
         assert (server.n, server.refused) == (100, {})
-        assert (server.total == expected).all()
+        assert server.tally.n == expected.n == 100
+        assert (server.total == expected.total).all()
 
 
 def test_an_array_with_impossible_rows_is_counted_without_them() -> None:
@@ -116,16 +121,18 @@ def test_another_collection_does_not_merge(other: Plan) -> None:
         Aggregator(PLANS["grr"]).merge(Aggregator(other))
 
 
-@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize("spec", PLANS)
 def test_what_is_saved_is_what_is_loaded(tmp_path: Path, spec: str) -> None:
     server = counted(PLANS[spec], sample(PLANS[spec]))
     server.add(b"nonsense")
     server.add([], ids=[])
     server.save(tmp_path / "counts.json")
-    again = Aggregator.load(tmp_path / "counts.json")
+    again = Aggregator.load(tmp_path / "counts.json", [PLUGIN])
     assert again.plan == server.plan
     assert (again.n, again.refused) == (2_000, {LENGTH: 1})
     assert (again.total == server.total).all()
+    assert again.total.dtype == server.total.dtype
+    assert (again.estimate().frequencies == server.estimate().frequencies).all()
     again.save(tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "counts.json").read_bytes()
 
@@ -169,6 +176,35 @@ def test_no_value_has_more_supports_than_there_are_reports(tmp_path: Path) -> No
                 Aggregator.load(tmp_path / "counts.json")
         else:
             assert Aggregator.load(tmp_path / "counts.json").total[0] == count
+
+
+def test_totals_of_another_shape_or_type_are_refused(tmp_path: Path) -> None:
+    hostile: dict[str, list[object]] = {
+        "two_rows": [[[0] * 20] * 3, [0] * 40, [[0] * 20, [0] * 19], [[0.0] * 20] * 2, [[[0]]], 0],
+        "half_points": [[0] * 20, [1e999] * 20, [float("nan")] * 20, ["0.0"] * 20, [[0.0] * 20]],
+    }
+    for spec, totals in hostile.items():
+        counted(PLANS[spec], sample(PLANS[spec])).save(tmp_path / "counts.json")
+        content = json.loads((tmp_path / "counts.json").read_text())
+        for total in totals:
+            (tmp_path / "counts.json").write_text(json.dumps({**content, "total": total}))
+            with pytest.raises(InvalidData, match="are no counts of 'colours'"):
+                Aggregator.load(tmp_path / "counts.json", [PLUGIN])
+
+
+def test_no_reports_add_up_to_nothing(tmp_path: Path) -> None:
+    Aggregator(PLANS["oue"]).save(tmp_path / "counts.json")
+    assert Aggregator.load(tmp_path / "counts.json").n == 0
+    content = json.loads((tmp_path / "counts.json").read_text())
+    (tmp_path / "counts.json").write_text(json.dumps({**content, "total": [1] + [0] * 19}))
+    with pytest.raises(InvalidData, match="are no counts of 'colours'"):
+        Aggregator.load(tmp_path / "counts.json")
+
+
+def test_counts_of_a_plugin_need_the_plugin(tmp_path: Path) -> None:
+    counted(PLANS["two_rows"], sample(PLANS["two_rows"])).save(tmp_path / "counts.json")
+    with pytest.raises(InvalidData, match=r"counts\.json: plan: no protocol here is called 'two_"):
+        Aggregator.load(tmp_path / "counts.json")
 
 
 def test_sums_cannot_overflow(tmp_path: Path) -> None:

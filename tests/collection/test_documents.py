@@ -15,7 +15,12 @@ VECTORS: list[dict[str, Any]] = json.loads((DOCS / "wire-format-vectors.json").r
 ]
 
 
-@pytest.mark.parametrize("vector", VECTORS, ids=[v["description"]["name"] for v in VECTORS])
+# what the page spells out; `draw` in its own file defines any other protocol
+PAGE = ("grr", "rappor", "oue", "blh", "olh", "ss")
+SPELT_OUT = [v for v in VECTORS if v["description"]["protocol"].partition("(")[0] in PAGE]
+
+
+@pytest.mark.parametrize("vector", SPELT_OUT, ids=[v["description"]["name"] for v in SPELT_OUT])
 def test_the_code_in_the_specification_gives_the_vectors(vector: dict[str, Any]) -> None:
     text = (DOCS / "wire-format.md").read_text(encoding="utf-8")
     code = re.findall(r"```python\n(.*?)```", text, re.DOTALL)

@@ -5,13 +5,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from ldp3.collection.definition import thresholds
-from ldp3.collection.plan import Plan
+from ldp3.collection.plan import Plan, deployable
 from ldp3.errors import InvalidData, InvalidParameter, InvalidValue, LDPError
 
-SPECS = ["grr", "rappor", "oue", "blh", "olh", "olh(g=7)", "ss", "ss(k=3)"]
+SPECS = [*deployable(), "olh(g=7)", "ss(k=3)"]
+PLUGIN = Path(__file__).with_name("two_rows.py")
 COLOURS = ("red", "green", "blue", "other")
 
 
@@ -47,11 +48,15 @@ def test_what_is_saved_is_what_is_loaded(tmp_path: Path, spec: str) -> None:
     assert again.oracle == plan.oracle
 
 
-def test_the_file_states_the_exact_thresholds_as_text(tmp_path: Path) -> None:
+def test_the_file_states_the_exact_constants_as_text_and_the_form_of_a_report(
+    tmp_path: Path,
+) -> None:
     plan = Plan("colours", "olh", 1.0, 100)
     content = written(tmp_path, plan)
-    assert content["thresholds"] == {k: str(v) for k, v in thresholds(plan.oracle).items()}
-    assert (content["g"], content["hash"], content["labels"]) == (4, 1, None)
+    assert content["constants"] == {k: str(v) for k, v in plan.oracle.constants.items()}
+    assert (content["constants"]["g"], content["constants"]["hash"]) == ("4", "1")
+    assert content["report"] == {"fields": [["seed", str(2**64)], ["cell", "4"]]}
+    assert content["labels"] is None
     assert "m × 1" in " ".join(content["ledger"])
 
 
@@ -74,25 +79,27 @@ def test_another_collection_has_another_identifier(change: dict[str, Any]) -> No
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_a_weakened_threshold_is_refused_even_with_a_matching_identifier(
+def test_a_weakened_constant_is_refused_even_with_a_matching_identifier(
     tmp_path: Path, spec: str
 ) -> None:
     content = written(tmp_path, Plan("colours", spec, 1.0, 100))
-    for name, words in content["thresholds"].items():
-        weaker = {**content["thresholds"], name: str(int(words) + 1)}
-        with pytest.raises(InvalidData, match="thresholds"):
-            load(tmp_path, with_own_identifier({**content, "thresholds": weaker}))
+    assert content["constants"]
+    for name, words in content["constants"].items():
+        weaker = {**content["constants"], name: str(int(words) + 1)}
+        with pytest.raises(InvalidData, match="constants"):
+            load(tmp_path, with_own_identifier({**content, "constants": weaker}))
 
 
 @pytest.mark.parametrize(
     "edit",
     [
-        lambda c: c.update(g=5), lambda c: c.update(g=4.0), lambda c: c.update(hash=2),
-        lambda c: c.update(hash=True), lambda c: c.update(low_bits=3),
+        lambda c: c["constants"].update(g="5"), lambda c: c["constants"].update(g=4),
+        lambda c: c["constants"].update(hash="2"), lambda c: c["constants"].update(more="1"),
+        lambda c: c["report"]["fields"].reverse(), lambda c: c.update(report={"code": 100}),
         lambda c: c.update(tag_bytes=4), lambda c: c.update(payload_bytes=10),
         lambda c: c.update(epsilon=2.0), lambda c: c.update(epsilon=1), lambda c: c.update(d=1000),
-        lambda c: c.update(d=100.0), lambda c: c.update(surprise=1), lambda c: c.pop("g"),
-        lambda c: c["thresholds"].pop("lie"),
+        lambda c: c.update(d=100.0), lambda c: c.update(surprise=1), lambda c: c.pop("report"),
+        lambda c: c["constants"].pop("lie"),
     ],
 )  # fmt: skip
 def test_a_description_that_contradicts_itself_is_refused(
@@ -197,3 +204,40 @@ def test_a_plan_that_cannot_be_is_refused(changes: dict[str, Any], reason: str) 
     }  # fmt: skip
     with pytest.raises(InvalidParameter, match=reason):
         Plan(**{**given, **changes})
+
+
+@pytest.mark.parametrize("spec", ["two_rows", "TwoRows", "half_points"])
+def test_a_protocol_of_a_plugin_is_planned_saved_and_loaded(tmp_path: Path, spec: str) -> None:
+    plan = Plan("colours", spec, 1.0, 4, COLOURS, plugins=[PLUGIN])
+    plan.save(tmp_path / "plan.json")
+    again = Plan.load(tmp_path / "plan.json", [str(PLUGIN)])
+    assert again == plan
+    assert again.describe() == plan.describe()
+    assert again.describe()["report"] == {"code": 8}
+
+
+def test_a_description_of_a_plugin_needs_the_plugin(tmp_path: Path) -> None:
+    Plan("colours", "two_rows", 1.0, 4, plugins=[PLUGIN]).save(tmp_path / "plan.json")
+    with pytest.raises(InvalidData, match=r"called 'two_rows'; give the file that defines it") as e:
+        Plan.load(tmp_path / "plan.json")
+    assert "\n" not in str(e.value)
+    with pytest.raises(InvalidParameter, match="A plug-in is a Python file that exists"):
+        Plan.load(tmp_path / "plan.json", ["none.py"])
+
+
+def test_a_protocol_that_cannot_be_deployed_is_refused_with_those_that_can() -> None:
+    with pytest.raises(InvalidParameter, match="NoDraw cannot be deployed") as caught:
+        Plan("colours", "no_draw", 1.0, 4, plugins=[PLUGIN])
+    assert ", ".join(deployable()) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_our_six_can_be_deployed() -> None:
+    assert {"grr", "rappor", "oue", "blh", "olh", "ss"} <= set(deployable())
+
+
+def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
+    plan = Plan("numbers", "grr", np.float64(1.0), np.int64(4))  # type: ignore[arg-type]
+    assert plan.code(np.int64(3)) == 3
+    plan.save(tmp_path / "plan.json")
+    assert Plan.load(tmp_path / "plan.json") == Plan("numbers", "grr", 1.0, 4)

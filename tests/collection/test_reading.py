@@ -12,16 +12,17 @@ import polars as pl
 import pytest
 
 import ldp3
-from ldp3.collection import aggregator, reading
+from ldp3.collection import reading
 from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.counts import DUPLICATE
-from ldp3.collection.files import ENDINGS, Format, write
-from ldp3.collection.plan import Plan
-from ldp3.collection.wire import IMPOSSIBLE, LENGTH, OTHER_COLLECTION, OTHER_VERSION, Bytes
+from ldp3.collection.plan import Plan, deployable
+from ldp3.collection.reports import ENDINGS, ReportFormat, format_of, write_reports
+from ldp3.collection.wire import IMPOSSIBLE, LENGTH, OTHER_COLLECTION, OTHER_VERSION
 from ldp3.errors import InvalidData, InvalidParameter
+from ldp3.protocols.layout import Bytes
 
 PLAN = Plan("pages", "olh", 1.0, 50)
-FORMATS: list[Format] = ["raw", "jsonl", "parquet", "arrow"]
+FORMATS: list[ReportFormat] = ["raw", "jsonl", "parquet", "arrow"]
 ENDING = {format: ending for ending, format in reversed(ENDINGS.items())}
 
 
@@ -30,9 +31,11 @@ def rows_of(plan: Plan, n: int) -> Bytes:
     return plan.wire.encode(plan.oracle.perturb(rng.integers(0, plan.d, size=n), rng))
 
 
-def write_some(folder: Path, format: Format, rows: Bytes, ids: list[str] | None = None) -> Path:
+def write_some(
+    folder: Path, format: ReportFormat, rows: Bytes, ids: list[str] | None = None
+) -> Path:
     path = folder / f"reports{ENDING[format]}"
-    write(path, format, [(rows[:10], ids and ids[:10]), (rows[10:], ids and ids[10:])])
+    write_reports(path, format, [(rows[:10], ids and ids[:10]), (rows[10:], ids and ids[10:])])
     return path
 
 
@@ -49,9 +52,9 @@ def total(plan: Plan, rows: Bytes) -> list[int]:
 
 
 @pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize("spec", ["grr", "oue", "olh", "ss"])
+@pytest.mark.parametrize("spec", deployable())
 def test_every_format_gives_back_what_was_written(
-    tmp_path: Path, format: Format, spec: str
+    tmp_path: Path, format: ReportFormat, spec: str
 ) -> None:
     plan = Plan("pages", spec, 1.0, 50)
     rows = rows_of(plan, 1_000)
@@ -62,7 +65,7 @@ def test_every_format_gives_back_what_was_written(
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_small_parts_give_the_same_counts(
-    tmp_path: Path, format: Format, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, format: ReportFormat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = rows_of(PLAN, 1_000)
     rows[::7, 3] ^= 1  # of another collection
@@ -116,7 +119,7 @@ def test_a_line_of_any_length_is_one_of_many(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("format", ["parquet", "arrow"])
-def test_malformed_rows_of_a_table_are_told_by_reason(tmp_path: Path, format: Format) -> None:
+def test_malformed_rows_of_a_table_are_told_by_reason(tmp_path: Path, format: ReportFormat) -> None:
     rows = [row.tobytes() for row in rows_of(PLAN, 3)]
     foreign = rows[0][:3] + b"\x00\x00" + rows[0][5:]
     column = [rows[0], None, b"", rows[1], b"x" * 1_000_000, foreign, rows[0][:-1] + b"\xff"]
@@ -131,7 +134,7 @@ def test_malformed_rows_of_a_table_are_told_by_reason(tmp_path: Path, format: Fo
 
 @pytest.mark.parametrize("format", ["jsonl", "parquet", "arrow"])
 def test_identifiers_count_once_over_all_files(
-    tmp_path: Path, format: Format, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, format: ReportFormat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = rows_of(PLAN, 200)
     ids = [f"r{i % 150}" for i in range(200)]  # the last fifty again
@@ -181,7 +184,7 @@ def test_files_that_cannot_be_read_at_all_are_refused_before_anything_is_counted
     for name, reason in {
         "no.parquet": "is no parquet file", "no.arrow": "is no arrow file",
         "other.parquet": "binary column 'report'", "text.parquet": r"report \(String\)",
-        "none.bin": "no such file", "reports.xyz": "--format", "": "--format",
+        "none.bin": "no such file", "reports.xyz": "input_format", "": "input_format",
     }.items():  # fmt: skip
         server = Aggregator(PLAN)
         with pytest.raises((InvalidData, InvalidParameter), match=reason) as caught:
@@ -189,13 +192,13 @@ def test_files_that_cannot_be_read_at_all_are_refused_before_anything_is_counted
         assert "\n" not in str(caught.value)
         assert server.n == 0
     with pytest.raises(InvalidData, match="cannot be read"):
-        counted(PLAN, tmp_path, format="raw")
+        counted(PLAN, tmp_path, input_format="raw")
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_a_file_without_reports_is_fine(tmp_path: Path, format: Format) -> None:
+def test_a_file_without_reports_is_fine(tmp_path: Path, format: ReportFormat) -> None:
     path = tmp_path / f"empty{ENDING[format]}"
-    write(path, format, [])
+    write_reports(path, format, [])
     assert counted(PLAN, path).n == 0
 
 
@@ -240,11 +243,31 @@ def test_the_executor_does_not_matter(tmp_path: Path, monkeypatch: pytest.Monkey
     assert (server.total == expected.total).all()
 
 
+def test_another_process_loads_the_plugin_that_the_protocol_comes_from(tmp_path: Path) -> None:
+    source = Path(__file__).with_name("two_rows.py").read_text()
+    (tmp_path / "mine.py").write_text(source)
+    plan = Plan("x", "two_rows", 1.0, 5, plugins=[tmp_path / "mine.py"])
+    path = write_some(tmp_path, "raw", rows_of(plan, 100))
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        server = counted(plan, path, executor=pool)
+    assert (server.n, server.refused) == (100, {})
+    assert (server.total == counted(plan, path).total).all()
+
+
+def test_a_format_is_known_by_the_ending_or_named() -> None:
+    assert format_of(Path("a.PARQUET"), None, "input_format") == "parquet"
+    assert format_of(Path("a.PARQUET"), "raw", "input_format") == "raw"
+    with pytest.raises(
+        InvalidParameter, match="`format`: must be one of raw, jsonl, parquet, arrow"
+    ):
+        format_of(Path("a.bin"), "csv", "format")  # type: ignore[arg-type]
+
+
 def test_of_two_different_reports_with_one_identifier_the_first_file_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = Plan("x", "grr", 1.0, 5)
-    monkeypatch.setattr(aggregator, "IN_FLIGHT", 2)
+    monkeypatch.setattr(reading, "IN_FLIGHT", 2)
     for name, payload in (("a", b"\x00"), ("b", b"\x01")):
         column = {"report": [plan.tag + payload], "id": ["same"]}
         pl.DataFrame(column).write_parquet(tmp_path / f"{name}.parquet")

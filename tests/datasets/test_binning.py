@@ -66,7 +66,7 @@ def test_a_histogram_of_cells_is_coarsened_exactly(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "options", "message"),
     [
-        ("age\n3\n4\n", {"bins": 2}, "row 1: 'age' is not a number, or use --header"),
+        ("age\n3\n4\n", {"bins": 2}, "row 1: 'age' is not a number, or use `header`"),
         ("3\nx\n4\n", {"bins": 2}, "row 2: 'x' is not a number."),
         ("3\ninf\n4\n", {"bins": 2}, "row 2: 'inf' is not a number."),
         ("3\n\n4\n", {"bins": 2}, "row 2 holds no value"),
@@ -74,13 +74,13 @@ def test_a_histogram_of_cells_is_coarsened_exactly(tmp_path: Path) -> None:
         ("3\n4\n", {"bins": 2, "within": "5:6"}, "no user lies inside the range"),
         ("3,4\n4,\n", {"grid": "2x2"}, "row 2 holds no value"),
         ("3\n4\n", {"grid": "2x2"}, "has 1 columns; choose two, separated by a comma"),
-        ("3\n4\n", {"bins": 0}, "--bins: a number of at least 2, got 0"),
-        ("3\n4\n", {"bins": "3,2,1"}, "--bins: three or more rising edges"),
-        ("3\n4\n", {"bins": "few"}, "--bins: a number of bins or rising edges, got 'few'"),
-        ("3,4\n4,3\n", {"grid": "15"}, "--grid: rows x columns, such as 15x15, got '15'"),
-        ("3\n4\n", {"bins": 2, "within": "6:5"}, "--within: low:high for --bins, got '6:5'"),
-        ("3\n4\n", {"within": "5:6"}, "--within is the range of --bins or --grid"),
-        ("3\n4\n", {"bins": 2, "top": 2}, "--top and --bins each decide the domain"),
+        ("3\n4\n", {"bins": 0}, "`bins`: a number of at least 2, got 0"),
+        ("3\n4\n", {"bins": "3,2,1"}, "`bins`: three or more rising edges"),
+        ("3\n4\n", {"bins": "few"}, "`bins`: a number of bins or rising edges, got 'few'"),
+        ("3,4\n4,3\n", {"grid": "15"}, "`grid`: rows x columns, such as 15x15, got '15'"),
+        ("3\n4\n", {"bins": 2, "within": "6:5"}, "`within`: low:high for `bins`, got '6:5'"),
+        ("3\n4\n", {"within": "5:6"}, "`within` is the range of `bins` or `grid`"),
+        ("3\n4\n", {"bins": 2, "top": 2}, "`top` and `bins` each decide the domain"),
     ],
 )
 def test_what_cannot_be_cut_is_said_in_one_line(

@@ -104,11 +104,11 @@ def test_every_option_of_a_reading_is_explained() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"pick": "biggest"}, "--pick: must be one of most_frequent, first, last, random"),
-        ({"missing": None}, "--missing: must be one of refuse, drop, got None"),
-        ({"top": 1}, "--top: must be an integer from 2"),
-        ({"top": "x"}, "--top: must be an integer from 2"),
-        ({"domain_size": 2, "top": 3}, "--domain-size and --top each decide the domain"),
+        ({"pick": "biggest"}, "`pick`: must be one of most_frequent, first, last, random"),
+        ({"missing": None}, "`missing`: must be one of refuse, drop, got None"),
+        ({"top": 1}, "`top`: must be an integer from 2"),
+        ({"top": "x"}, "`top`: must be an integer from 2"),
+        ({"domain_size": 2, "top": 3}, "`domain_size` and `top` each decide the domain"),
     ],
 )
 def test_options_that_cannot_be_meant_are_refused(options: dict[str, Any], message: str) -> None:

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ldp3
-from ldp3 import catalog
 from ldp3.datasets.base import Source
 from ldp3.datasets.synthetic import Synthetic
 from ldp3.errors import InvalidData, InvalidParameter, LDPError, UnknownName
+from ldp3.kinds import find
 
-SHAPES = catalog.find(Synthetic)  # type: ignore[type-abstract]
+SHAPES = find(Synthetic)  # type: ignore[type-abstract]
 each_shape = pytest.mark.parametrize("shape", SHAPES)
 
 
@@ -78,8 +78,8 @@ def test_synthetic_data_says_what_it_is() -> None:
         ("steps(steps=0.5)", "Steps: steps must be an integer"),
         ("kosarak", "Kosarak: path must name the raw file, got ''"),
         ("porto(path=3)", "Porto: path must name the raw file, got 3"),
-        ("kosarak(path='x', top='y')", "--top: must be an integer"),
-        ("bms_pos(path='x', pick='y')", "--pick: must be one of"),
+        ("kosarak(path='x', top='y')", "`top`: must be an integer"),
+        ("bms_pos(path='x', pick='y')", "`pick`: must be one of"),
     ],
 )
 def test_bad_specs_are_refused_by_name(spec: str, message: str) -> None:
@@ -144,7 +144,7 @@ def test_values_are_kept_for_sources_too() -> None:
 
 
 def test_every_source_has_a_description() -> None:
-    for source in catalog.find(Source).values():  # type: ignore[type-abstract]
+    for source in find(Source).values():  # type: ignore[type-abstract]
         assert source.__doc__
 
 

@@ -89,12 +89,12 @@ def test_an_item_outside_a_given_domain_names_its_line(tmp_path: Path) -> None:
 def test_lines_of_numbers_in_a_txt_file_are_noted(tmp_path: Path) -> None:
     data = ldp3.load(written(tmp_path, "1 2 3\n4\n5 6\n", "t.txt"))
     assert data.notes == (
-        "Whole lines of numbers were counted as values; --input-format transactions?",
+        "Whole lines of numbers were counted as values; `input_format=transactions`?",
     )
 
 
 def test_options_for_columns_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InvalidParameter, match="transactions, one user per line, know no --counts"):
+    with pytest.raises(InvalidParameter, match="transactions, one user per line, know no `counts`"):
         ldp3.load(written(tmp_path, "1 2\n"), counts=True)
 
 

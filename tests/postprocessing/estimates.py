@@ -7,7 +7,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from ldp3.types import Estimate, FloatArray
+from ldp3.arrays import FloatArray
+from ldp3.noise import Noise, Support
+from ldp3.types import Estimate
 
 steady = settings(derandomize=True, deadline=None)  # the same examples in every run
 
@@ -35,14 +37,15 @@ def support(protocol: str, epsilon: float, d: int) -> tuple[float, float, int | 
 
 def estimate(f: FloatArray | list[float], n: int = 1000, p: float = 0.5, q: float = 0.25,
              support_size: int | None = None) -> Estimate:  # fmt: skip
-    """An estimate with these frequencies; total is left empty, for no method may need it."""
-    noise = q * (1 - q) / (n * (p - q) ** 2)
-    return Estimate(np.array(f, dtype=float), np.zeros(0), n, noise, p, q, support_size)
+    """An estimate with these frequencies; its tally is left empty, for no method may need it."""
+    return Estimate.of(np.array(f, dtype=float), n, Support(p, q, support_size))
 
 
-def impure(f: FloatArray | list[float], n: int = 1000, noise: float = 0.01) -> Estimate:
+def impure(
+    f: FloatArray | list[float], n: int = 1000, noise: float | FloatArray = 0.01
+) -> Estimate:
     """An estimate of an oracle without p and q."""
-    return Estimate(np.array(f, dtype=float), np.zeros(0), n, noise)
+    return Estimate.of(np.array(f, dtype=float), n, Noise(noise))
 
 
 def simulated(protocol: str, epsilon: float, truth: FloatArray, n: int,

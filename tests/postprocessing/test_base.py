@@ -1,11 +1,14 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import ldp3
-from ldp3.errors import InvalidParameter, UnknownName
+from ldp3.errors import InvalidData, InvalidParameter, LDPError, UnknownName
 from ldp3.postprocessing.base import canonical, method
 from ldp3.postprocessing.norm_sub import NormSub
 from ldp3.postprocessing.normalising import Norm, NormCut
+from ldp3.types import Tally
 from tests.postprocessing.estimates import estimate, impure
 
 
@@ -49,6 +52,11 @@ def test_a_chain_serves_what_all_its_parts_serve() -> None:
     assert ldp3.postprocess("norm+norm_sub").applies(impure([0.5, 0.5]))
 
 
+def test_a_chain_needs_what_any_of_its_parts_needs() -> None:
+    assert ldp3.postprocess("norm+em+mle_apx").needs == "support probabilities p and q"
+    assert ldp3.postprocess("norm+norm_sub").needs == ""
+
+
 def test_a_chain_equals_the_same_chain() -> None:
     assert method("norm+norm_sub") == method("norm+norm_sub")
     assert method("norm+norm_sub") != method("norm_sub+norm")
@@ -64,3 +72,30 @@ def test_unknown_names_get_a_hint() -> None:
             ldp3.postprocess(incomplete)
     with pytest.raises(InvalidParameter, match="NormSub has no parameter 'x'"):
         ldp3.postprocess("norm_sub(x=1)")
+
+
+@pytest.mark.parametrize(
+    ("f", "reason"),
+    [
+        ([], "NormSub: frequencies must be one-dimensional and not empty"),
+        ([0.5, float("nan")], "NormSub: frequencies must be finite, got nan at 1"),
+        ([float("inf"), 0.5], "NormSub: frequencies must be finite, got inf at 0"),
+        ([[0.5, 0.5]], "one-dimensional"),
+    ],
+)
+def test_what_is_wrong_with_frequencies_is_said_in_one_line(f: list[float], reason: str) -> None:
+    with pytest.raises(LDPError, match=reason) as error:
+        NormSub()(estimate(f))
+    assert "\n" not in str(error.value)
+
+
+def test_what_is_no_estimate_is_refused() -> None:
+    with pytest.raises(LDPError, match="NormSub: n must be at least 1, got 0"):
+        NormSub()(replace(estimate([0.5, 0.5]), tally=Tally(np.zeros(2), 0)))
+    with pytest.raises(InvalidData, match=r"NormSub: an Estimate is needed, .* got ndarray"):
+        NormSub()(np.array([0.5, 0.5]))  # type: ignore[arg-type]
+
+
+def test_a_method_says_what_an_oracle_lacks() -> None:
+    with pytest.raises(InvalidData, match="EM: the oracle must have support probabilities p and q"):
+        ldp3.postprocess("em")(impure([0.7, 0.4, -0.1]))

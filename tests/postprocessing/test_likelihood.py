@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import ldp3
-from ldp3.types import FloatArray
+from ldp3.arrays import FloatArray
 from tests.postprocessing.estimates import PROTOCOLS, estimate, impure, simulated, support
 
 CASES = [
@@ -33,9 +33,10 @@ def test_mle_apx_has_the_least_weighted_square_error(
     truth = np.arange(1, d + 1.0) ** -s / (np.arange(1, d + 1.0) ** -s).sum()
     est = simulated(protocol, epsilon, truth, n, ldp3.stream(1, protocol, d))
     f = ldp3.postprocess("mle_apx")(est)
-    var, error = est.noise + est.slope * f, f - est.frequencies
-    gradient = -(2 * error / var - est.slope * (error / var) ** 2)
-    assert_optimal(f, gradient, lambda: 2 * (1 - est.slope * error / var) ** 2 / var)
+    slope, error = est.noise.slope, f - est.frequencies
+    var = est.noise.floor + slope * f
+    gradient = -(2 * error / var - slope * (error / var) ** 2)
+    assert_optimal(f, gradient, lambda: 2 * (1 - slope * error / var) ** 2 / var)
 
 
 @every_case

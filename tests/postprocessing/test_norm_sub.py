@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from ldp3.arrays import FloatArray
 from ldp3.postprocessing.norm_sub import NormSub
-from ldp3.types import FloatArray
 from tests.postprocessing.estimates import estimate, steady
 
 frequencies = arrays(np.float64, st.integers(1, 20), elements=st.floats(-2, 2, width=32))

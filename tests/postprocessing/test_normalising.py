@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import ldp3
-from ldp3.types import FloatArray
+from ldp3.arrays import FloatArray
 from tests.postprocessing.estimates import estimate, steady
 
 frequencies = arrays(np.float64, st.integers(1, 20), elements=st.floats(-2, 2, width=32))

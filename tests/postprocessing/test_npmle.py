@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 
 import ldp3
+from ldp3.arrays import FloatArray
 from ldp3.postprocessing.npmle import _plausible, _Problem
-from ldp3.types import Estimate, FloatArray
+from ldp3.types import Estimate
 from tests.postprocessing.estimates import (
     PROTOCOLS,
     estimate,
@@ -20,12 +21,12 @@ from tests.postprocessing.estimates import (
 
 
 def problem_of(est: Estimate) -> _Problem:
-    return _Problem.of(_plausible(est), est.noise, est.slope)
+    return _Problem.of(_plausible(est), est.noise)
 
 
 def likelihood(est: Estimate, theta: FloatArray) -> FloatArray:
     """Of every frequency on every estimate, as the formula says: nothing is out of sight."""
-    variance = est.noise + est.slope * theta
+    variance = est.noise.floor + est.noise.slope * theta
     log = -0.5 * (_plausible(est)[:, None] - theta) ** 2 / variance - 0.5 * np.log(variance)
     return np.exp(log - log.max(axis=1, keepdims=True))
 
@@ -91,7 +92,7 @@ def test_the_grid_resolves_the_noise_next_to_every_estimate() -> None:
     est = estimate([0.5, 0.3, 0.2], 10**12, p, q)
     theta = problem_of(est).theta
     for f in est.frequencies:
-        sd = math.sqrt(est.noise + est.slope * f)
+        sd = math.sqrt(est.noise.floor + est.noise.slope * f)
         assert np.abs(theta - f).min() <= sd / 8 * 1.01
         assert np.count_nonzero(np.abs(theta - f) < 1.5 * sd) >= 11
 

@@ -4,8 +4,9 @@ import pytest
 from scipy.optimize import brentq
 
 import ldp3
+from ldp3.arrays import FloatArray
 from ldp3.postprocessing.power import _exponent, _posterior_means, _power_sum
-from ldp3.types import Estimate, FloatArray
+from ldp3.types import Estimate
 from tests.postprocessing.estimates import PROTOCOLS, estimate, impure, simulated, support
 
 
@@ -20,7 +21,7 @@ def by_the_definition(est: Estimate) -> FloatArray:
     alpha = 1.01 if prior_mean(1.01) <= target else 20.0
     if prior_mean(1.01) > target > prior_mean(20.0):
         alpha = brentq(lambda a: prior_mean(a) - target, 1.01, 20, xtol=1e-13)
-    return posterior(est.n * est.frequencies, est.n, est.n * est.noise**0.5, alpha) / est.n
+    return posterior(est.n * est.frequencies, est.n, est.n * est.noise.floor**0.5, alpha) / est.n
 
 
 def posterior(c: FloatArray, n: int, sigma: float, alpha: float) -> FloatArray:
@@ -97,7 +98,7 @@ def test_power_ns_is_power_then_norm_sub() -> None:
 
 def test_the_variance_can_be_overridden() -> None:
     est = estimate([0.5, 0.3, 0.2, -0.1, 0.1])
-    right = est.noise * est.n
+    right = est.noise.floor * est.n
     refined = ldp3.postprocess("power")(est)
     assert np.allclose(ldp3.postprocess(f"power(variance={right})")(est), refined, rtol=1e-9)
     assert not np.allclose(ldp3.postprocess(f"power(variance={right * 9})")(est), refined)

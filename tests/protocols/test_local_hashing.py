@@ -5,8 +5,8 @@ import pytest
 from scipy.special import ndtr
 
 from ldp3 import LDPError, stream
-from ldp3.protocols.local_hashing import BLH, OLH, REPORT
-from ldp3.types import IntArray, WordArray
+from ldp3.arrays import IntArray, WordArray
+from ldp3.protocols.local_hashing import BLH, OLH
 from ldp3.verification.base import ALPHA, binomial_p
 
 SEEDS = 400_000
@@ -83,11 +83,10 @@ def test_every_bit_of_a_seed_matters(g: int) -> None:
 
 
 def test_a_report_is_twelve_bytes_little_endian() -> None:
-    reports = OLH(epsilon=1.0, d=128).perturb(np.zeros(3, dtype=np.int64), stream(3))
-    assert reports.dtype == REPORT
-    assert REPORT.itemsize == 12
-    assert REPORT["seed"].str == "<u8"
-    assert REPORT["cell"].str == "<u4"
+    oracle = OLH(epsilon=1.0, d=128)
+    reports, record = oracle.perturb(np.zeros(3, dtype=np.int64), stream(3)), oracle.layout.dtype
+    assert reports.dtype == record
+    assert (record.itemsize, record["seed"].str, record["cell"].str) == (12, "<u8", "<u4")
     seed, cell = int(reports["seed"][0]), int(reports["cell"][0])
     assert reports[:1].tobytes() == seed.to_bytes(8, "little") + cell.to_bytes(4, "little")
 
@@ -103,7 +102,7 @@ def test_a_domain_of_a_million_values_is_counted() -> None:
     oracle = OLH(epsilon=3.0, d=2**20)
     values = np.full(300, 2**20 - 1)
     reports = oracle.perturb(values, stream(5))
-    counts = oracle.aggregate(reports)
+    counts = oracle.aggregate(reports).total
     for v in (0, 1, 1023, 1024, 2**19, 2**20 - 1):
         assert counts[v] == oracle.supports(reports, v).sum()
     assert binomial_p(counts[-1], 300, oracle.p) > ALPHA
@@ -115,10 +114,10 @@ def test_a_domain_of_a_million_values_is_counted() -> None:
 @pytest.mark.parametrize("g", [2, 255, 256, 65_536])
 def test_counters_never_overflow(n: int, g: int) -> None:
     oracle = OLH(epsilon=1.0, d=5, g=g)
-    reports = np.zeros(n, dtype=REPORT)
+    reports = np.zeros(n, dtype=oracle.layout.dtype)
     reports["seed"] = 7  # the same function for all: every report supports the same values
     reports["cell"] = oracle.hash(reports["seed"][:1], 3)[0]
-    assert oracle.aggregate(reports)[3] == n
+    assert oracle.aggregate(reports).total[3] == n
 
 
 @pytest.mark.parametrize("g", [1, -1, 2**31 + 1, 2.5, True, "4"])

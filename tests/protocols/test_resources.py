@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ldp3 import LDPError, oracle, stream
-from ldp3.protocols.base import PureOracle, users, users_between
+from ldp3.protocols.base import PureOracle
 
 NAMES = ["grr", "rappor", "oue", "blh", "olh", "ss"]
 
@@ -38,29 +38,8 @@ def test_no_bytes_crash_a_server(name: str, data: st.DataObject) -> None:
     raw = data.draw(st.binary(min_size=honest.nbytes, max_size=honest.nbytes))
     hostile = np.frombuffer(raw, dtype=honest.dtype).reshape(honest.shape)
     ok = this.valid(hostile)
-    counts = this.aggregate(hostile[ok])
+    counts = this.support_counts(this.aggregate(hostile[ok]))
     assert [this.supports(hostile[ok], v).sum() for v in range(70)] == counts.tolist()
     if not ok.all():
         with pytest.raises(LDPError, match=r"is not .*; count only the rows that `valid` accepts"):
             this.aggregate(hostile)
-
-
-@given(st.lists(st.integers(0, 50), min_size=2, max_size=20), st.integers(1, 60))
-def test_users_come_in_order_and_none_is_lost(histogram: list[int], size: int) -> None:
-    held = np.array(histogram)
-    if held.sum() == 0:
-        return
-    batches = list(users(held, size))
-    assert np.concatenate(batches).tolist() == np.repeat(np.arange(len(held)), held).tolist()
-    assert all(len(batch) == size for batch in batches[:-1])
-
-
-def test_users_in_the_middle_are_found_without_holding_the_others() -> None:
-    ends = np.cumsum(np.array([10**12, 0, 5, 10**12]))
-    assert users_between(ends, 10**12 - 2, 10**12 + 7).tolist() == [0, 0, 2, 2, 2, 2, 2, 3, 3]
-
-
-def test_batches_shrink_as_reports_grow() -> None:
-    assert oracle("oue", 1.0, 128).batch == 65_536
-    assert oracle("oue", 1.0, 10**6).batch == 268
-    assert oracle("grr", 1.0, 10**6).batch == 65_536

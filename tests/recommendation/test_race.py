@@ -3,8 +3,8 @@ import pytest
 from scipy import stats
 
 from ldp3 import stream
+from ldp3.arrays import FloatArray
 from ldp3.recommendation.race import PATIENCE, POPULATIONS, Gap, Rules, Standing, look, looks, start
-from ldp3.types import FloatArray
 
 ALPHA = 1e-6
 STATED = 0.05

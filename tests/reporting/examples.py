@@ -3,13 +3,14 @@
 import numpy as np
 
 import ldp3
-from ldp3.results import Results
-from ldp3.types import Dataset, apportion
+from ldp3.arrays import apportion
+from ldp3.results.table import Results
+from ldp3.types import Dataset
 
 EVIL = "<script>document.title = 'owned'</script>"
 LABELS = ["</script><script>document.title = 'owned'</script>", "<img src=x onerror=alert(1)>",
-          "{{data}}", "a & b", "$x_1$", '"quoted"', "\u2028", "ordinary"]  # fmt: skip
-DATA = Dataset(EVIL, apportion(1 / np.arange(1, 9), 20_000), LABELS)
+          "{{ data }}{%", "a & b", "$x_1$", '"quoted"', "\u2028", "ordinary"]  # fmt: skip
+DATA = Dataset(EVIL, apportion(1 / np.arange(1, 9), 2_000), LABELS)
 
 
 def several() -> Results:

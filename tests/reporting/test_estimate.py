@@ -1,9 +1,17 @@
+from dataclasses import dataclass
 from html.parser import HTMLParser
 
 import polars as pl
 
-from ldp3.collection.estimates import Answer
 from ldp3.reporting.estimate import estimate_page
+
+
+@dataclass(frozen=True)
+class Answer:
+    """As a collection gives it."""
+
+    table: pl.DataFrame
+    about: dict[str, object]
 
 
 def answer(label: str) -> Answer:
@@ -17,8 +25,9 @@ def answer(label: str) -> Answer:
         }
     )
     about: dict[str, object] = {
-        "collection": "pages", "protocol": "oue", "epsilon": 1.0, "n": 1_000,
-        "refused": {"too short": 3}, "level": 0.95, "simultaneous": False, "method": "norm_sub",
+        "collection": "<b>{{ pages }}", "protocol": "oue", "epsilon": 1.0, "n": 1_000,
+        "refused": {"too short": 3}, "confidence": 0.95, "simultaneous": False,
+        "method": "norm_sub",
     }  # fmt: skip
     return Answer(table, about)
 
@@ -41,6 +50,15 @@ def test_a_label_is_shown_as_text_and_never_run() -> None:
     page.feed(estimate_page(answer("<script>alert(1)</script>")))
     assert "script" not in page.seen
     assert "<script>alert(1)</script>" in page.text
+
+
+def test_a_name_is_text_and_no_script_may_run() -> None:
+    text = estimate_page(answer("news"))
+    page = Tags()
+    page.feed(text)
+    assert page.text.count("<b>{{ pages }}") == 2  # title and head
+    assert "b" not in page.seen
+    assert "default-src 'none'; script-src 'none'; style-src 'unsafe-inline';" in text
 
 
 def test_the_page_holds_every_number_and_what_was_left_out() -> None:

@@ -4,15 +4,13 @@ from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
-import numpy as np
 import polars as pl
 import pytest
+from matplotlib.figure import Figure
 
 import ldp3
 from ldp3.errors import LDPError
-from ldp3.reporting import palette
-from ldp3.reporting.figures import shades
-from ldp3.results import Results
+from ldp3.results.table import Results
 from tests.reporting.examples import several
 
 
@@ -69,28 +67,28 @@ def test_what_cannot_be_shown_is_not_drawn(results: Results, tmp_path: Path) -> 
 
 def test_a_folder_that_cannot_be_made_is_one_line(results: Results, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(LDPError, match="Cannot write"):
+    with pytest.raises(LDPError, match="cannot be written"):
         ldp3.plot(results, tmp_path / "file")
 
 
-def test_one_outlier_takes_no_contrast_from_the_rest() -> None:
-    means = np.array([[1.0, 1.1, 1.2, 1.3, 1000.0, np.nan]])
-    shade = shades(means, "lower")
-    assert shade[0, 0] == 1
-    assert shade[0, 2] == pytest.approx(0.5)  # the median
-    assert 0 < shade[0, 4] < 0.05
-    assert np.isnan(shade[0, 5])
-    assert shades(-means, "higher")[0, 0] == 1
+def test_a_figure_is_written_whole_or_not_at_all(
+    results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(self: Figure, file: Path, **how: object) -> None:
+        file.write_bytes(b"half")
+        raise KeyboardInterrupt
 
-
-def test_lines_repeat_no_style_before_they_must() -> None:
-    names = [str(i) for i in range(140)]
-    styles = zip(palette.colours(names), palette.cycled(range(7), 140),
-                 palette.cycled(palette.DASHES, 140), strict=True)  # fmt: skip
-    assert len(set(styles)) == 140
+    monkeypatch.setattr(Figure, "savefig", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        ldp3.plot(results, tmp_path)
+    assert not [
+        file.name for file in tmp_path.iterdir() if file.suffix not in (".bib", ".tex", ".md")
+    ]
 
 
 def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
-    code = "import ldp3.cli, sys; print({'matplotlib', 'vl_convert'} & set(sys.modules))"
+    modules = "ldp3.cli, ldp3.reporting.page, ldp3.reporting.figures, ldp3.reporting.estimate"
+    heavy = "{'matplotlib', 'vl_convert', 'jinja2'}"
+    code = f"import {modules}, sys; print({heavy} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"

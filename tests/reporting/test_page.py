@@ -1,14 +1,18 @@
 import json
 import re
+from base64 import b64encode
 from dataclasses import replace
+from hashlib import sha256
+from html import escape, unescape
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import ldp3
 from ldp3.errors import LDPError
-from ldp3.reporting.page import command, page
-from ldp3.results import Results
+from ldp3.reporting.page import SCRIPTS, page
+from ldp3.results.table import Results
 from tests.reporting.examples import EVIL, LABELS, large, several
 
 
@@ -36,42 +40,52 @@ def test_the_page_loads_nothing(text: str) -> None:
     assert "default-src 'none'" in own
 
 
-def test_only_the_pages_own_two_scripts_may_run(text: str) -> None:
+def test_only_the_pages_own_scripts_may_run(text: str) -> None:
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)
     assert policy is not None
-    assert policy[1].count("'sha256-") == 2
-    assert "script-src 'sha256-" in policy[1]
-    assert "unsafe-eval" not in policy[1]
+    scripts = re.findall(r"<script>(.*?)</script>", text, flags=re.DOTALL)
+    hashes = [b64encode(sha256(script.encode()).digest()).decode() for script in scripts]
+    assert len(scripts) == 1 + len(SCRIPTS)  # the library, and ours
+    allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
+    assert policy[1] == (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; base-uri 'none'; "
+        f"form-action 'none'"
+    )
 
 
 def test_names_and_labels_are_text(text: str) -> None:
     assert EVIL not in text
-    assert EVIL.replace("<", "&lt;").replace(">", "&gt;").replace("'", "&#x27;") in text
+    assert f"<h1>{escape(EVIL)}</h1>" in text.replace("&#39;", "&#x27;")
     assert data(text)["frequencies"]["labels"] == LABELS  # type: ignore[index]
-    assert text.count("<script>") == text.count("</script>") - 1 == 2
+    assert text.count("<script") == text.count("</script") == 2 + len(SCRIPTS)
+    own = re.search(r'id="data">(.*?)</script>', text)
+    assert own is not None
+    assert "<" not in own[1]
+
+
+@pytest.mark.parametrize("name", ["{{ 7 * 7 }}", "{% include 'page.css' %}", "{# gone #}", "}}{{"])
+def test_a_name_that_looks_like_a_template_is_text(results: Results, name: str) -> None:
+    table = results.table.with_columns(dataset=pl.lit(name), protocol=pl.lit(name)).filter(
+        repeat=0, epsilon=1.0, metric="l1", method="none"
+    )
+    text = page(Results(table.head(1)))
+    assert name in unescape(text.partition("<h1>")[2].partition("</h1>")[0])
+    assert data(text)["protocol"] == [name]
+
+
+def test_results_show_their_labels_as_text_in_notebooks(results: Results) -> None:
+    text = results._repr_markdown_()
+    assert r"\<script\>" in text
+    assert "<script" not in text.replace(r"\<", "")
 
 
 def test_the_page_says_how_to_repeat_the_run(results: Results, text: str) -> None:
     assert "To repeat it" in text
-    assert results.manifest["digest"] in text
+    assert results.manifest["data"][0]["digest"] in text
     assert f"numpy {results.manifest['versions']['numpy']}" in text
 
 
-def test_a_run_from_python_gets_a_command_that_gives_the_same_table(tmp_path: Path) -> None:
-    made = ldp3.benchmark("flights", [0.5, 1.0], "grr", "norm_sub", "l1", repeats=2, seed=5)
-    words = command(made.manifest)
-    assert words == (
-        "ldp3 run -d flights -e 0.5 1 -p grr -m none norm_sub -u l1 -r 2 --seed 5 "
-        "--simulate exact --reference truth"
-    )
-
-
-def test_the_command_that_was_given_is_shown_as_it_was() -> None:
-    assert command({"command": "ldp3 run -e 1"}) == "ldp3 run -e 1"
-
-
 def test_without_a_manifest_no_command_is_made_up(results: Results) -> None:
-    assert command({}) is None
     bare = page(Results(results.table))
     assert "To repeat it" not in bare
     assert "seed, versions and command are not known" in bare
@@ -79,7 +93,8 @@ def test_without_a_manifest_no_command_is_made_up(results: Results) -> None:
 
 
 def test_a_manifest_may_hold_anything(results: Results) -> None:
-    odd = {"versions": 3, "plug-ins": [1], "seed": {"<b>": 1}, "command": ["x"], "better": "up"}
+    odd = {"versions": 3, "plugins": [1], "seed": {"<b>": 1}, "command": ["x"], "better": "up",
+           "data": [3, {"name": ["x"]}]}  # fmt: skip
     text = page(replace(results, manifest=odd))
     assert "&lt;b&gt;" in text
     assert "<b>'" not in text
@@ -98,3 +113,20 @@ def test_a_page_that_cannot_be_written_is_refused(
     (tmp_path / "folder.html").mkdir()
     with pytest.raises(LDPError, match=r"\.html|no such folder"):
         ldp3.report(results, tmp_path / path)
+
+
+def test_a_page_is_written_whole_or_not_at_all(
+    results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "page.html").write_text("before")
+    monkeypatch.setattr(Path, "write_text", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        ldp3.report(results, tmp_path / "page.html")
+    assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
+    assert (tmp_path / "page.html").read_text() == "before"
+
+
+def stopped(path: Path, text: str, **how: object) -> int:
+    """Half of it, and then Ctrl-C."""
+    path.write_bytes(text.encode()[: len(text) // 2])
+    raise KeyboardInterrupt

@@ -1,32 +1,30 @@
 """The server: add up reports, merge parts, estimate."""
 
 import json
-import os
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from itertools import chain, compress
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ldp3.collection.counts import Counts, digests_of
-from ldp3.collection.plan import Plan, as_plan, read_json, require_format
-from ldp3.collection.wire import IMPOSSIBLE, LENGTH, VERSION, Wire, add_to
-from ldp3.collection.writing import write_text
+from ldp3.arrays import BoolArray, FloatArray, Reports, Total
+from ldp3.collection.counts import LIMIT, Counts, digests_of, read_counts
+from ldp3.collection.description import require_format
+from ldp3.collection.plan import Plan, as_plan
+from ldp3.collection.wire import IMPOSSIBLE, LENGTH, VERSION, add_to
+from ldp3.cores import available_cores
 from ldp3.errors import InvalidData, InvalidParameter
-from ldp3.types import BoolArray, Estimate, FloatArray, IntArray, Reports
+from ldp3.files import read_json, write_text
+from ldp3.types import Estimate, Tally
 
 if TYPE_CHECKING:
-    from ldp3.collection.files import Format
-    from ldp3.collection.reading import Part
+    from ldp3.collection.reports import ReportFormat
 
 FORMAT = "ldp3 counts"
-LIMIT = 2**62  # reports, so that 64-bit sums cannot overflow
-IN_FLIGHT = 64  # parts given to an executor ahead of the one that is waited for
 Identifier = str | bytes | int | None
 
 
@@ -39,6 +37,9 @@ class Aggregator:
     ----------
     plan
         The description file, or a plan.
+    plugins
+        Python files that define the protocol or the method, where the description names one that
+        is not ours.
 
     Examples
     --------
@@ -53,20 +54,26 @@ class Aggregator:
     array([0., 1., 0.])
     """
 
-    def __init__(self, plan: Plan | str | PathLike[str]) -> None:
-        self.plan = as_plan(plan)
-        self._counts = Counts.none(self.plan.oracle)
-        self._identified = 0  # reports with an identifier in counts that were loaded
+    def __init__(
+        self, plan: Plan | str | PathLike[str], plugins: Iterable[str | Path] = ()
+    ) -> None:
+        self.plan = as_plan(plan, plugins)
+        self._counts = Counts(self.plan.oracle.empty)
+
+    @property
+    def tally(self) -> Tally:
+        """What the counted reports add up to."""
+        return self._counts.tally
 
     @property
     def n(self) -> int:
         """Number of reports counted."""
-        return self._counts.n
+        return self.tally.n
 
     @property
-    def total(self) -> IntArray:
-        """How many reports support each value."""
-        return self._counts.total.copy()
+    def total(self) -> Total:
+        """The sum over them: for most protocols, how many support each value."""
+        return self.tally.total
 
     @property
     def refused(self) -> dict[str, int]:
@@ -76,7 +83,7 @@ class Aggregator:
     @property
     def identified(self) -> int:
         """How many of the counted reports had an identifier."""
-        return self._identified + len(self._counts.seen)
+        return self._counts.identified
 
     def add(
         self,
@@ -93,28 +100,35 @@ class Aggregator:
             An identifier for each report, None where there is none: each counts once. A run of
             bytes has none.
         """
-        wire, counts = self.plan.wire, self._counts
-        if isinstance(reports, bytes | bytearray | memoryview):
-            if ids is not None:
-                raise InvalidParameter("identifiers go with single reports: give a list of bytes.")
-            data = np.frombuffer(reports, dtype=np.uint8)
-            counts.add_rows(wire, wire.split(data, counts.refused))
-        elif isinstance(reports, np.ndarray):
-            valid = wire.oracle.valid(reports)
-            add_to(counts.refused, IMPOSSIBLE, int(np.count_nonzero(~valid)))
-            counts.add_reports(wire.oracle, reports[valid], _digests(ids, valid))
+        if isinstance(reports, np.ndarray):
+            self._add_array(reports, ids)
+        elif not isinstance(reports, bytes | bytearray | memoryview):
+            self._add_single([memoryview(report).tobytes() for report in reports], ids)
+        elif ids is not None:
+            raise InvalidParameter("identifiers go with single reports: give a list of bytes.")
         else:
-            single = [memoryview(report).tobytes() for report in reports]
-            right = np.array([len(report) == wire.report_bytes for report in single], dtype=bool)
-            add_to(counts.refused, LENGTH, int(np.count_nonzero(~right)))
-            rows = np.frombuffer(b"".join(compress(single, right)), dtype=np.uint8)
-            counts.add_rows(wire, rows.reshape(-1, wire.report_bytes), _digests(ids, right))
+            data = np.frombuffer(reports, dtype=np.uint8)
+            rows = self.plan.wire.split(data, self._counts.refused)
+            self._counts.add_rows(self.plan.wire, rows)
+
+    def _add_array(self, reports: Reports, ids: Sequence[Identifier] | None) -> None:
+        valid = self.plan.oracle.valid(reports)
+        add_to(self._counts.refused, IMPOSSIBLE, int(np.count_nonzero(~valid)))
+        self._counts.add_reports(self.plan.oracle, reports[valid], _digests(ids, valid))
+
+    def _add_single(self, reports: list[bytes], ids: Sequence[Identifier] | None) -> None:
+        size = self.plan.report_bytes
+        right = np.array([len(report) == size for report in reports], dtype=bool)
+        digests = _digests(ids, right)
+        add_to(self._counts.refused, LENGTH, int(np.count_nonzero(~right)))
+        rows = np.frombuffer(b"".join(compress(reports, right)), dtype=np.uint8)
+        self._counts.add_rows(self.plan.wire, rows.reshape(-1, size), digests)
 
     def add_files(
         self,
         paths: Iterable[str | PathLike[str]],
         *,
-        format: "Format | None" = None,
+        input_format: "ReportFormat | None" = None,
         executor: Executor | None = None,
         threads: int | None = None,
         tick: Callable[[int], None] = lambda n: None,  # noqa: ARG005
@@ -125,7 +139,7 @@ class Aggregator:
         ----------
         paths
             Files of reports.
-        format
+        input_format
             What they hold, where their endings do not say.
         executor
             Where the parts are counted, such as ``dask.distributed.Client().get_executor()``;
@@ -135,20 +149,23 @@ class Aggregator:
         tick
             Called with the number of reports so far.
         """
-        from ldp3.collection.reading import count_part, parts_of
+        from ldp3.collection import reading
 
-        wire = self.plan.wire
-        parts = chain.from_iterable([parts_of(Path(path), wire, format) for path in paths])
-        fresh = Counts.none(wire.oracle)
+        wire, fresh = self.plan.wire, Counts(self.plan.oracle.empty)
+        parts = chain.from_iterable(
+            [reading.parts_of(Path(path), wire, input_format) for path in paths]
+        )
         with ExitStack() as stack:
-            pool = executor or stack.enter_context(ThreadPoolExecutor(threads or _cores()))
-            for part, counts in stack.enter_context(closing(_in_order(pool, wire, parts))):
+            pool = executor or stack.enter_context(ThreadPoolExecutor(threads or available_cores()))
+            done = stack.enter_context(closing(reading.count_in_order(pool, wire, parts)))
+            for part, counts in done:
                 # the first in the order of the files counts, whatever the executor did first
                 again = (counts.seen & fresh.seen) | (counts.seen & self._counts.seen)
                 if again:
-                    counts = pool.submit(count_part, wire, part, frozenset(again)).result()
+                    anew = pool.submit(reading.count_part, wire, part, frozenset(again))
+                    counts = anew.result()
                 fresh.merge(counts)
-                tick(fresh.n)
+                tick(fresh.tally.n)
         self._counts.merge(fresh)
 
     def merge(self, other: "Aggregator") -> None:
@@ -167,58 +184,42 @@ class Aggregator:
         if self.n + other.n >= LIMIT:
             raise InvalidData(f"{self.plan.name!r}: {self.n + other.n:,} reports are too many.")
         self._counts.merge(other._counts)
-        self._identified += other._identified
 
     def estimate(self) -> Estimate:
         """Unbiased frequencies."""
         if not self.n:
             raise InvalidData(f"{self.plan.name!r}: no report was counted: nothing to estimate.")
-        return self.plan.oracle.estimate(self.total, self.n)
+        return self.plan.oracle.estimate(self.tally)
 
     def frequencies(self, method: str | None = None) -> FloatArray:
         """Post-processed frequencies, by the plan's method or another one."""
-        from ldp3 import postprocess
+        from ldp3.postprocessing.base import method as build
 
-        return postprocess(method or self.plan.method)(self.estimate())
+        return build(method or self.plan.method, *self.plan.modules)(self.estimate())
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the counts, with the description of the collection."""
-        content = {
+        counts = {
             "format": FORMAT,
             "version": VERSION,
             "n": self.n,
             "identified": self.identified,
             "refused": self.refused,
             "plan": self.plan.describe(),
-            "total": self._counts.total.tolist(),
+            "total": self.total.tolist(),
         }
-        write_text(Path(path), json.dumps(content, ensure_ascii=False) + "\n")
+        write_text(Path(path), json.dumps(counts, ensure_ascii=False) + "\n")
 
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> "Aggregator":
+    def load(cls, path: str | PathLike[str], plugins: Iterable[str | Path] = ()) -> "Aggregator":
         """Read counts; numbers that no collection can have are refused."""
         given = require_format(read_json(Path(path)), FORMAT, str(path))
-        aggregator = cls(Plan.read(given.get("plan"), f"{path}: plan"))
-        size = aggregator.plan.oracle.support_size
-        fields: dict[str, Any] = dict.fromkeys(("n", "total", "refused", "identified")) | given
-        n, total, refused = fields["n"], fields["total"], fields["refused"]
-        sound = (
-            _natural(n)
-            and isinstance(total, list)
-            and len(total) == aggregator.plan.d
-            and all(_natural(count) and count <= n for count in total)
-            and (size is None or sum(total) == size * n)
-            and isinstance(refused, dict)
-            and all(_natural(rows) for rows in refused.values())
-            and _natural(fields["identified"])
-        )
-        if not sound:
-            raise InvalidData(
-                f"{path}: are no counts of {aggregator.plan.name!r}; make them again."
-            )
-        aggregator._counts = Counts(np.array(total, dtype=np.int64), n, refused)
-        aggregator._identified = fields["identified"]
-        return aggregator
+        server = cls(Plan.read(given.get("plan"), f"{path}: plan", plugins))
+        counts = read_counts(given, server.plan.oracle)
+        if counts is None:
+            raise InvalidData(f"{path}: are no counts of {server.plan.name!r}; make them again.")
+        server._counts = counts
+        return server
 
 
 def _digests(ids: Sequence[Identifier] | None, kept: BoolArray) -> list[bytes | None] | None:
@@ -227,32 +228,3 @@ def _digests(ids: Sequence[Identifier] | None, kept: BoolArray) -> list[bytes | 
     if len(ids) != len(kept):
         raise InvalidParameter(f"{len(kept)} reports need as many identifiers, got {len(ids)}.")
     return digests_of(compress(ids, kept))
-
-
-def _in_order(
-    pool: Executor, wire: Wire, parts: Iterator["Part"]
-) -> Generator[tuple["Part", Counts]]:
-    """Count the parts, a few at a time, and give them back in their order."""
-    from ldp3.collection.reading import count_part
-
-    waiting: deque[tuple[Part, Future[Counts]]] = deque()
-    try:
-        for part in parts:
-            waiting.append((part, pool.submit(count_part, wire, part)))
-            if len(waiting) == IN_FLIGHT:
-                first, future = waiting.popleft()
-                yield first, future.result()
-        for first, future in waiting:
-            yield first, future.result()
-    finally:
-        for _, future in waiting:
-            future.cancel()
-
-
-def _cores() -> int:
-    count = getattr(os, "sched_getaffinity", None)
-    return len(count(0)) if count else os.cpu_count() or 1
-
-
-def _natural(number: object) -> bool:
-    return isinstance(number, int) and not isinstance(number, bool) and 0 <= number < LIMIT

@@ -1,16 +1,13 @@
 """The client: one value in, one report out."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
-from struct import unpack
 
-import numpy as np
-
-from ldp3.collection.definition import draw
 from ldp3.collection.memo import Memo
 from ldp3.collection.plan import Plan, as_plan
-from ldp3.randomness import secure
+from ldp3.randomness.secure import secure
+from ldp3.randomness.words import Words
 
 
 class Client:
@@ -24,6 +21,8 @@ class Client:
         The description file, or a plan.
     memo
         File to remember reports in, so that the same value gives the same report.
+    plugins
+        Python files that define the protocol, where the description names one that is not ours.
 
     Examples
     --------
@@ -33,9 +32,12 @@ class Client:
     """
 
     def __init__(
-        self, plan: Plan | str | PathLike[str], memo: str | PathLike[str] | None = None
+        self,
+        plan: Plan | str | PathLike[str],
+        memo: str | PathLike[str] | None = None,
+        plugins: Iterable[str | Path] = (),
     ) -> None:
-        self.plan = as_plan(plan)
+        self.plan = as_plan(plan, plugins)
         self.memo = None if memo is None else Memo(Path(memo), self.plan)
         self._rng = secure()
 
@@ -52,15 +54,10 @@ class Client:
         return None if self.memo is None else len(self.memo) * self.plan.epsilon
 
     def _fresh(self, code: int) -> bytes:
-        return report_from_words(self.plan, code, _words(self._rng))
+        # words made anew for every report: words kept over a fork would be used twice
+        return report_from_words(self.plan, code, Words.drawn(self._rng))
 
 
-def report_from_words(plan: Plan, code: int, words: Iterator[int]) -> bytes:
-    """The report that these words give: for test vectors, never for a person's value."""
-    return plan.tag + draw(plan.oracle, code, words).to_bytes(plan.wire.payload_bytes, "little")
-
-
-def _words(rng: np.random.Generator) -> Iterator[int]:
-    # made anew for every report: words kept over a fork would be used twice
-    while True:
-        yield from unpack("<16Q", rng.bytes(128))
+def report_from_words(plan: Plan, code: int, words: Words) -> bytes:
+    """The report that these words give; given words are for test vectors, never for a person."""
+    return plan.wire.write(plan.oracle.draw(code, words))

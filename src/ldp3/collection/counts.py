@@ -1,16 +1,22 @@
-"""What a server keeps of any number of reports: sums that add up, and what it refused."""
+"""What a server keeps of any number of reports: a tally, and what it refused."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from math import isfinite
+from typing import Any, TypeGuard
 
 import numpy as np
 
-from ldp3.collection.wire import Bytes, Wire, add_to
-from ldp3.protocols.base import PureOracle
-from ldp3.types import IntArray, Reports
+from ldp3.arrays import Reports, Total
+from ldp3.collection.wire import Wire, add_to
+from ldp3.errors import LDPError, whole
+from ldp3.protocols.base import FrequencyOracle
+from ldp3.protocols.layout import Bytes
+from ldp3.types import Tally
 
 DUPLICATE = "duplicate"
+LIMIT = 2**62  # reports, so that 64-bit sums cannot overflow
 Digests = Sequence[bytes | None]  # of the reports' identifiers; None where a report has none
 
 
@@ -20,25 +26,25 @@ class Counts:
 
     Parameters
     ----------
-    total
-        The aggregate, shape `(d,)`.
-    n
-        Number of reports in it.
+    tally
+        What the counted reports add up to.
     refused
         Rows that were left out, by reason.
     seen
-        Digests of the identifiers of the reports in it.
+        Digests of the identifiers of the counted reports.
+    forgotten
+        Counted reports whose identifiers are no longer known, because they come from a file.
     """
 
-    total: IntArray
-    n: int = 0
+    tally: Tally
     refused: dict[str, int] = field(default_factory=dict)
     seen: set[bytes] = field(default_factory=set)
+    forgotten: int = 0
 
-    @classmethod
-    def none(cls, oracle: PureOracle) -> "Counts":
-        """No reports yet."""
-        return cls(np.zeros(oracle.d, dtype=np.int64))
+    @property
+    def identified(self) -> int:
+        """How many of the counted reports had an identifier."""
+        return self.forgotten + len(self.seen)
 
     def add_rows(self, wire: Wire, rows: Bytes, digests: Digests | None = None) -> None:
         """Count rows of bytes, shape `(n, report_bytes)`."""
@@ -48,7 +54,7 @@ class Counts:
         self.add_reports(wire.oracle, reports, digests)
 
     def add_reports(
-        self, oracle: PureOracle, reports: Reports, digests: Digests | None = None
+        self, oracle: FrequencyOracle, reports: Reports, digests: Digests | None = None
     ) -> None:
         """Count valid reports, each identifier once."""
         if digests is not None:
@@ -56,8 +62,7 @@ class Counts:
             add_to(self.refused, DUPLICATE, len(first) - sum(first))
             reports = reports[np.array(first, dtype=bool)]
         if len(reports):
-            self.total += oracle.aggregate(reports)
-            self.n += len(reports)
+            self.tally += oracle.aggregate(reports)
 
     def _first(self, digests: Digests) -> list[bool]:
         first = []
@@ -69,11 +74,47 @@ class Counts:
 
     def merge(self, other: "Counts") -> None:
         """Add what another part counted."""
-        self.total += other.total
-        self.n += other.n
+        self.tally += other.tally
         for reason, rows in other.refused.items():
             add_to(self.refused, reason, rows)
         self.seen |= other.seen
+        self.forgotten += other.forgotten
+
+
+def read_counts(given: dict[str, Any], oracle: FrequencyOracle) -> Counts | None:
+    """The counts that a file states; None if no reports of this oracle give them."""
+    n, refused, identified = given.get("n"), given.get("refused"), given.get("identified")
+    total = _numbers(given.get("total"), oracle.empty.total)
+    if total is None or not _natural(n) or not _natural(identified):
+        return None
+    if not isinstance(refused, dict) or not all(map(_natural, refused.values())):
+        return None
+    tally = Tally(total, n)
+    return Counts(tally, refused, forgotten=identified) if _possible(tally, oracle) else None
+
+
+def _numbers(given: object, like: Total) -> Total | None:
+    cells = np.array(given, dtype=object)
+    if cells.shape != like.shape:
+        return None
+    if np.issubdtype(like.dtype, np.integer):
+        return cells.astype(np.int64) if all(whole(x, -LIMIT, LIMIT) for x in cells.flat) else None
+    real = all(isinstance(x, float) and isfinite(x) for x in cells.flat)
+    return cells.astype(np.float64) if real else None
+
+
+def _possible(tally: Tally, oracle: FrequencyOracle) -> bool:
+    if not tally.n:
+        return bool((tally.total == oracle.empty.total).all())
+    try:
+        oracle.estimate(tally)
+    except LDPError:
+        return False
+    return True
+
+
+def _natural(number: object) -> TypeGuard[int]:
+    return whole(number, 0, LIMIT - 1)
 
 
 def digests_of(identifiers: Iterable[str | bytes | int | None]) -> list[bytes | None]:

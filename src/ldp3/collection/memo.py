@@ -6,7 +6,7 @@ from base64 import b64decode, b64encode
 from pathlib import Path
 
 from ldp3.collection.plan import Plan
-from ldp3.errors import InvalidData
+from ldp3.errors import InvalidData, whole
 
 
 class Memo:
@@ -76,6 +76,6 @@ class Memo:
         if entry["collection"] != self.plan.identifier:
             return
         ours = report.startswith(self.plan.tag) and len(report) == self.plan.report_bytes
-        if not ours or not isinstance(code, int) or not 0 <= code < self.plan.d:
+        if not ours or not whole(code, 0, self.plan.d - 1):
             raise ValueError
         reports.setdefault(code, report)

@@ -1,18 +1,22 @@
 """Read files of reports in parts of a fixed size, and count each part."""
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import numpy as np
-import polars as pl
 
 from ldp3.collection.counts import Counts, digests_of
-from ldp3.collection.files import ID, REPORT, Format, format_of
-from ldp3.collection.wire import LENGTH, Bytes, Wire, add_to
+from ldp3.collection.reports import ID, REPORT, ReportFormat, format_of
+from ldp3.collection.wire import LENGTH, Wire, add_to
 from ldp3.errors import InvalidData
 
 PART = 2**24  # bytes of reports that a task holds at a time
+IN_FLIGHT = 64  # parts given to an executor ahead of the one that is waited for
 NO_REPORT = "no report"
 UNREADABLE = "unreadable"
 
@@ -29,39 +33,31 @@ class Part:
         What it holds.
     start, stop
         Bytes of a raw file or of JSON lines, rows of a table.
-    identified
-        Whether a table has a column of identifiers.
     """
 
     path: str
-    format: Format
+    format: ReportFormat
     start: int
     stop: int
-    identified: bool = False
 
 
-def parts_of(path: Path, wire: Wire, format: Format | None = None) -> Iterator[Part]:
+def parts_of(path: Path, wire: Wire, input_format: ReportFormat | None = None) -> Iterator[Part]:
     """The file in parts that begin where a report, a line or a row begins.
 
     A file that cannot be read at all is refused before the first part is asked for.
     """
-    kind = format_of(path, format)
-    try:
-        with path.open("rb"):
-            pass
-    except FileNotFoundError:
-        raise InvalidData(f"{path}: there is no such file.") from None
-    except OSError as error:
-        raise InvalidData(f"{path}: cannot be read: {error.strerror}.") from None
-    if kind in ("raw", "jsonl"):
-        return _parts_of_bytes(path, wire, kind)
-    return _parts_of_table(path, wire, kind)
+    format = format_of(path, input_format, "input_format")
+    with _opened(path):
+        pass
+    if format in ("raw", "jsonl"):
+        return _parts_of_bytes(path, wire, format)
+    return _parts_of_table(path, wire, format)
 
 
-def _parts_of_bytes(path: Path, wire: Wire, format: Format) -> Iterator[Part]:
+def _parts_of_bytes(path: Path, wire: Wire, format: ReportFormat) -> Iterator[Part]:
     step = max(PART // wire.report_bytes, 1) * wire.report_bytes
     start, size = 0, path.stat().st_size
-    with path.open("rb") as file:
+    with _opened(path) as file:
         while start < size:
             # Damage before may have moved the reports, so a part begins at the next tag or line.
             # Where none is near there is nothing but damage, and any cut will do.
@@ -73,28 +69,34 @@ def _parts_of_bytes(path: Path, wire: Wire, format: Format) -> Iterator[Part]:
             start = stop
 
 
-def _parts_of_table(path: Path, wire: Wire, format: Format) -> Iterator[Part]:
+def _parts_of_table(path: Path, wire: Wire, format: ReportFormat) -> Iterator[Part]:
+    from ldp3.collection.tables import count_rows
+
+    rows, step = count_rows(path, format), max(PART // wire.report_bytes, 1)
+    return (Part(str(path), format, s, min(s + step, rows)) for s in range(0, rows, step))
+
+
+def count_in_order(
+    pool: Executor, wire: Wire, parts: Iterable[Part]
+) -> Generator[tuple[Part, Counts], None, None]:
+    """Count the parts, a few at a time, and give them back in their order."""
+    waiting: deque[tuple[Part, Future[Counts]]] = deque()
     try:
-        table = _scan(path, format)
-        schema = table.collect_schema()
-        rows = table.select(pl.len()).collect().item()
-    except (pl.exceptions.PolarsError, OSError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise InvalidData(f"{path}: is no {format} file: {reason}") from None
-    if schema.get(REPORT) != pl.Binary:
-        columns = ", ".join(f"{name} ({dtype})" for name, dtype in list(schema.items())[:8])
-        raise InvalidData(
-            f"{path}: a binary column {REPORT!r} is needed, but the columns are {columns}."
-        )
-    step = max(PART // wire.report_bytes, 1)
-    starts = range(0, rows, step)
-    return (Part(str(path), format, s, min(s + step, rows), ID in schema) for s in starts)
+        for part in parts:
+            waiting.append((part, pool.submit(count_part, wire, part)))
+            if len(waiting) == IN_FLIGHT:
+                first, future = waiting.popleft()
+                yield first, future.result()
+        for first, future in waiting:
+            yield first, future.result()
+    finally:
+        for _, future in waiting:
+            future.cancel()
 
 
 def count_part(wire: Wire, part: Part, already: frozenset[bytes] = frozenset()) -> Counts:
     """A task: count one part, without the reports whose identifiers were counted `already`."""
-    counts = Counts.none(wire.oracle)
-    counts.seen |= already
+    counts = Counts(wire.oracle.empty, seen=set(already))
     if part.format == "raw":
         data = np.frombuffer(_bytes(part), dtype=np.uint8)
         counts.add_rows(wire, wire.split(data, counts.refused))
@@ -104,9 +106,10 @@ def count_part(wire: Wire, part: Part, already: frozenset[bytes] = frozenset()) 
 
 
 def _count_column(wire: Wire, part: Part, counts: Counts) -> None:
-    try:
-        table = _lines(part) if part.format == "jsonl" else _rows(part)
-    except (pl.exceptions.PolarsError, OSError):  # a damaged page: the rows of this part are lost
+    from ldp3.collection.tables import as_rows, read_lines, read_rows
+
+    table = read_lines(_bytes(part)) if part.format == "jsonl" else read_rows(part)
+    if table is None:  # the rows of this part are lost
         add_to(counts.refused, UNREADABLE, part.stop - part.start)
         return
     add_to(counts.refused, NO_REPORT, table[REPORT].null_count())
@@ -116,39 +119,21 @@ def _count_column(wire: Wire, part: Part, counts: Counts) -> None:
     table = table.filter(right)
     if len(table):
         digests = digests_of(table[ID].to_list()) if ID in table.columns else None
-        counts.add_rows(wire, _as_rows(table[REPORT], wire.report_bytes), digests)
-
-
-def _rows(part: Part) -> pl.DataFrame:
-    table = _scan(Path(part.path), part.format)
-    columns = [pl.col(REPORT)]
-    if part.identified:
-        binary = table.collect_schema()[ID] == pl.Binary
-        columns.append(pl.col(ID) if binary else pl.col(ID).cast(pl.String))
-    return table.select(columns).slice(part.start, part.stop - part.start).collect()
-
-
-def _lines(part: Part) -> pl.DataFrame:
-    text = _bytes(part).decode("utf-8", errors="replace")
-    lines = pl.Series([line for line in text.split("\n") if line.strip()], dtype=pl.String)
-    report = lines.str.json_path_match(f"$.{REPORT}").str.decode("base64", strict=False)
-    table = pl.DataFrame({REPORT: report})
-    if f'"{ID}"' not in text:  # looking for what is not there takes as long as the report
-        return table
-    return table.with_columns(lines.str.json_path_match(f"$.{ID}").alias(ID))
+        counts.add_rows(wire, as_rows(table[REPORT], wire.report_bytes), digests)
 
 
 def _bytes(part: Part) -> bytes:
-    with Path(part.path).open("rb") as file:
+    with _opened(Path(part.path)) as file:
         file.seek(part.start)
         return file.read(part.stop - part.start)
 
 
-def _scan(path: Path, format: Format) -> pl.LazyFrame:
-    if format == "parquet":
-        return pl.scan_parquet(path, glob=False)
-    return pl.scan_ipc(path, glob=False)
-
-
-def _as_rows(reports: pl.Series, size: int) -> Bytes:
-    return reports.bin.reinterpret(dtype=pl.Array(pl.UInt8, size)).to_numpy()
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    try:
+        with path.open("rb") as file:
+            yield file
+    except FileNotFoundError:
+        raise InvalidData(f"{path}: there is no such file.") from None
+    except OSError as error:
+        raise InvalidData(f"{path}: cannot be read: {error.strerror}.") from None

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import polars as pl
 
+from ldp3.arrays import IntArray
 from ldp3.collection.plan import Plan
 from ldp3.datasets.base import Reading
 from ldp3.datasets.columns import choose
@@ -11,7 +12,6 @@ from ldp3.datasets.counting import maybe_header, read_domain
 from ldp3.datasets.files import format_of, open_file
 from ldp3.datasets.users import ROW, VALUE, Users
 from ldp3.errors import InvalidParameter
-from ldp3.types import IntArray
 
 CODE = "code"
 
@@ -26,7 +26,7 @@ def codes_in(path: Path, plan: Plan, reading: Reading) -> IntArray:
     if format_of(path, reading) == "transactions":
         raise InvalidParameter(
             f"{path}: one value per row is needed, and a transaction holds several; "
-            f"choose one of each first with `ldp3 convert --pick`."
+            f"choose one of each first: load it with `pick`, as `ldp3 convert` does."
         )
     users = choose(open_file(path, reading), reading)
     coded = users.collect(users.frame.select(_code(plan).alias(CODE)))[CODE]
@@ -55,6 +55,6 @@ def _outside(users: Users, plan: Plan) -> Exception:
     place, value = users.place(first[ROW]), first[VALUE]
     what = "holds no value" if value is None else f"{str(value)!r} is not in the domain"
     return users.error(
-        f"{place}: {what} of {plan.name!r}; correct it, or make a plan with --other to count such "
+        f"{place}: {what} of {plan.name!r}; correct it, or make a plan with `other` to count such "
         f"values together{maybe_header(users, place)}."
     )

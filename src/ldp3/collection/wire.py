@@ -1,26 +1,23 @@
 """Many reports at a time between the protocol's arrays and bytes on the wire.
 
 A report on the wire is a tag of 8 bytes (version, start of the collection's identifier) and the
-report as a whole number, little-endian, in as many bytes as `report_bits` need (`definition`).
+report as the protocol's layout writes it: a whole number, little-endian.
 """
 
+import pickle
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ldp3 import bits
-from ldp3.collection.definition import no_wire_format
-from ldp3.kernels import njit
-from ldp3.protocols.base import PureOracle
-from ldp3.protocols.grr import GRR
-from ldp3.protocols.local_hashing import REPORT, LocalHashing
-from ldp3.protocols.subset_selection import SS
-from ldp3.protocols.unary import UnaryEncoding
-from ldp3.types import BoolArray, IntArray, Reports
-
-Bytes = NDArray[np.uint8]
+from ldp3.arrays import BoolArray, IntArray, Reports
+from ldp3.kernels.compile import njit
+from ldp3.plugins import plugin
+from ldp3.protocols.base import FrequencyOracle
+from ldp3.protocols.layout import Bytes
 
 VERSION = 1  # of the description and of the wire format: the first byte of every report
 TAG_BYTES = 8
@@ -42,49 +39,34 @@ class Wire:
         The protocol.
     tag
         What stands in front of every report.
+    plugins
+        Files that define the protocol, where it is not one of ours.
     """
 
-    oracle: PureOracle
+    oracle: FrequencyOracle
     tag: bytes
-
-    @cached_property
-    def payload_bytes(self) -> int:
-        """Bytes of the report itself: `report_bits`, rounded up."""
-        return -(-self.oracle.report_bits // 8)
+    plugins: tuple[Path, ...] = ()
 
     @property
     def report_bytes(self) -> int:
         """Bytes of a report with its tag, whatever the value."""
         return TAG_BYTES + self.payload_bytes
 
+    @cached_property
+    def payload_bytes(self) -> int:
+        """Bytes of the report itself."""
+        return self.oracle.layout.size
+
+    def write(self, report: int) -> bytes:
+        """The bytes of one report, as `draw` gives it."""
+        return self.tag + report.to_bytes(self.payload_bytes, "little")
+
     def encode(self, reports: Reports) -> Bytes:
         """The bytes of each report, shape `(n, report_bytes)`."""
         rows = np.empty((len(reports), self.report_bytes), dtype=np.uint8)
         rows[:, :TAG_BYTES] = np.frombuffer(self.tag, dtype=np.uint8)
-        payload = rows[:, TAG_BYTES:]
-        if isinstance(self.oracle, GRR | UnaryEncoding | SS):
-            payload[:] = _as_bytes(reports, self.payload_bytes)
-        elif isinstance(self.oracle, LocalHashing):
-            payload[:, :8] = _as_bytes(reports["seed"], 8)
-            payload[:, 8:] = _as_bytes(reports["cell"], self.payload_bytes - 8)
-        else:
-            raise no_wire_format(self.oracle)
+        rows[:, TAG_BYTES:] = self.oracle.layout.encode(reports)
         return rows
-
-    def decode(self, payload: Bytes) -> Reports:
-        """The protocol's reports, of shape `(n, payload_bytes)`; they are not validated yet."""
-        if isinstance(self.oracle, GRR):
-            return _as_numbers(payload)
-        if isinstance(self.oracle, UnaryEncoding | SS):
-            rows = np.zeros((len(payload), 8 * bits.width(self.oracle.d)), dtype=np.uint8)
-            rows[:, : self.payload_bytes] = payload
-            return rows.view("<u8").astype(np.uint64, copy=False)
-        if isinstance(self.oracle, LocalHashing):
-            reports = np.empty(len(payload), dtype=REPORT)
-            reports["seed"] = np.ascontiguousarray(payload[:, :8]).view("<u8")[:, 0]
-            reports["cell"] = _as_numbers(payload[:, 8:])
-            return reports
-        raise no_wire_format(self.oracle)
 
     def accept(self, rows: Bytes, refused: dict[str, int]) -> tuple[Reports, BoolArray]:
         """The reports that may be counted, and which rows they are; the others are `refused`.
@@ -99,7 +81,7 @@ class Wire:
             add_to(refused, OTHER_VERSION, versions)
             add_to(refused, OTHER_COLLECTION, foreign - versions)
             rows = rows[ours]
-        reports = self.decode(rows[:, TAG_BYTES:])
+        reports = self.oracle.layout.decode(rows[:, TAG_BYTES:])
         valid = self.oracle.valid(reports)
         if not valid.all():
             add_to(refused, IMPOSSIBLE, int(np.count_nonzero(~valid)))
@@ -124,6 +106,11 @@ class Wire:
         windows = np.lib.stride_tricks.sliding_window_view(data, self.report_bytes)
         return windows[starts[:found]]
 
+    def __reduce__(self) -> tuple[Callable[..., "Wire"], tuple[Any, ...]]:
+        # another process must load the plug-ins before it can read the protocol
+        sources = [(path, path.read_bytes()) for path in self.plugins]
+        return _unpickled, (pickle.dumps(self.oracle), self.tag, sources)
+
 
 def add_to(refused: dict[str, int], reason: str, rows: int) -> None:
     """Note that so many more rows were refused for a reason."""
@@ -131,19 +118,10 @@ def add_to(refused: dict[str, int], reason: str, rows: int) -> None:
         refused[reason] = refused.get(reason, 0) + rows
 
 
-def _as_bytes(numbers: Reports, size: int) -> Bytes:
-    """The `size` low bytes of each row of unsigned numbers, little-endian."""
-    little = np.ascontiguousarray(numbers, dtype=numbers.dtype.newbyteorder("<"))
-    width = little.itemsize * (1 if little.ndim == 1 else little.shape[1])
-    return little.view(np.uint8).reshape(len(numbers), width)[:, :size]
-
-
-def _as_numbers(rows: Bytes) -> Reports:
-    """Rows of up to four bytes as the narrowest numbers that hold them."""
-    width = 1 << (rows.shape[1] - 1).bit_length()
-    wide = np.zeros((len(rows), width), dtype=np.uint8)
-    wide[:, : rows.shape[1]] = rows
-    return wide.view(f"<u{width}")[:, 0].astype(f"u{width}", copy=False)
+def _unpickled(oracle: bytes, tag: bytes, sources: list[tuple[Path, bytes]]) -> Wire:
+    for path, source in sources:
+        plugin(path, source)
+    return Wire(pickle.loads(oracle), tag, tuple(path for path, _ in sources))
 
 
 @njit

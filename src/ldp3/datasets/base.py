@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import ClassVar, Literal, get_args
 
-from ldp3.errors import InvalidParameter, require
+from ldp3.errors import InvalidParameter, as_python, require, whole
 from ldp3.types import Dataset
 
 Format = Literal["lines", "csv", "parquet", "transactions"]
@@ -36,7 +36,7 @@ class Reading:
     ----------
     column
         Column that holds the values, by name or by position counted from 1; two, separated by a
-        comma, for --grid. A name means that a text file has a header.
+        comma, for a grid. A name means that a text file has a header.
     header
         The first row of a text file holds names, not a user.
     counts
@@ -55,7 +55,7 @@ class Reading:
     grid
         Cut two coordinates into rows x columns, as 15x15; the first column gives the row.
     within
-        Range to cut with --bins (low:high) or --grid (low:high,low:high), without its upper end;
+        Range to cut into bins (low:high) or a grid (low:high,low:high), without its upper end;
         users outside are left out. Default: what occurs.
     missing
         What to do with a row that holds no value: refuse the file, or drop the row and say so.
@@ -88,8 +88,8 @@ class Reading:
     def require_consistent(self) -> None:
         """Refuse options that are out of range or contradict each other."""
         for name, size in (("top", self.top), ("domain_size", self.domain_size)):
-            whole = size is None or (isinstance(size, int) and 2 <= size <= MOST_VALUES)
-            require(whole, _flags([name]), f"must be an integer from 2 to {MOST_VALUES:,}", size)
+            fits = size is None or whole(as_python(size), 2, MOST_VALUES)
+            require(fits, _flags([name]), f"must be an integer from 2 to {MOST_VALUES:,}", size)
         for name, choices in (("pick", Pick), ("missing", Missing), ("input_format", Format)):
             known, given = get_args(choices), getattr(self, name)
             fits = given in known or (given is None and name != "missing")
@@ -98,7 +98,7 @@ class Reading:
         if len(domains) > 1:
             raise InvalidParameter(f"{_flags(domains)} each decide the domain: give one of them.")
         if self.within is not None and self.bins is None and self.grid is None:
-            raise InvalidParameter("--within is the range of --bins or --grid: give one of them.")
+            raise InvalidParameter("`within` is the range of `bins` or `grid`: give one of them.")
 
     def require_no_columns(self, who: str) -> None:
         """Refuse what makes no sense for transactions."""
@@ -106,7 +106,7 @@ class Reading:
         if wrong:
             raise InvalidParameter(
                 f"{who}: transactions, one user per line, know no {_flags(wrong)}; for a table "
-                f"leave --pick out and use --input-format csv."
+                f"leave `pick` out and use `input_format=csv`."
             )
 
     def _among(self, *names: str) -> list[str]:
@@ -114,4 +114,4 @@ class Reading:
 
 
 def _flags(options: list[str]) -> str:
-    return " and ".join("--" + option.replace("_", "-") for option in options)
+    return " and ".join(f"`{option}`" for option in options)

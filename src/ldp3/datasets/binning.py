@@ -7,18 +7,19 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
+from ldp3.arrays import FloatArray
 from ldp3.datasets.base import MOST_VALUES, Reading
 from ldp3.datasets.columns import COORDINATES
 from ldp3.datasets.counting import maybe_header, plural, without_missing
 from ldp3.datasets.users import COUNT, VALUE, Users
 from ldp3.errors import InvalidParameter
-from ldp3.types import Dataset, FloatArray
+from ldp3.types import Dataset
 
 
 def bin_numbers(users: Users, reading: Reading) -> Dataset:
     """Users per bin of a numeric column; the labels are half-open ranges."""
     users = _numbers(users, (VALUE,), reading)
-    (within,) = _ranges(reading.within, "--bins", 1)
+    (within,) = _ranges(reading.within, "`bins`", 1)
     edges = _edges(users, VALUE, reading.bins, within)
     equal = _size(reading.bins) is not None
     closed = equal and within is None
@@ -31,7 +32,7 @@ def grid_cells(users: Users, reading: Reading) -> Dataset:
     """Users per cell of a grid, row by row from the smallest coordinates: r0c0, r0c1, …"""
     rows, columns = grid_shape(reading.grid)
     users = _numbers(users, COORDINATES, reading)
-    within = _ranges(reading.within, "--grid", 2)
+    within = _ranges(reading.within, "`grid`", 2)
     code = pl.lit(0)
     for name, size, given in zip(COORDINATES, (rows, columns), within, strict=True):
         edges = _edges(users, name, size, given)
@@ -44,7 +45,7 @@ def grid_shape(grid: str | None) -> tuple[int, int]:
     """``"15x20"`` → 15 rows, 20 columns."""
     match = re.fullmatch(r"\s*(\d+)\s*[x×X]\s*(\d+)\s*", str(grid))
     if not match or not 2 <= int(match[1]) * int(match[2]) <= MOST_VALUES:
-        raise InvalidParameter(f"--grid: rows x columns, such as 15x15, got {grid!r}.")
+        raise InvalidParameter(f"`grid`: rows x columns, such as 15x15, got {grid!r}.")
     return int(match[1]), int(match[2])
 
 
@@ -58,15 +59,15 @@ def _edges(
     """Edges of the bins: as given, or of equal width over the range."""
     size = _size(bins)
     if size is None:
-        edges = np.array(_floats(str(bins), ",", "--bins", "a number of bins or rising edges"))
+        edges = np.array(_floats(str(bins), ",", "`bins`", "a number of bins or rising edges"))
         if within or len(edges) < 3 or not (np.diff(edges) > 0).all():
             raise InvalidParameter(
-                f"--bins: three or more rising edges, such as 0,18,65,120, without --within, "
+                f"`bins`: three or more rising edges, such as 0,18,65,120, without `within`, "
                 f"got {bins!r}."
             )
         return edges
     if not 1 <= size <= MOST_VALUES or (name == VALUE and size < 2):
-        raise InvalidParameter(f"--bins: a number of at least 2, got {bins!r}.")
+        raise InvalidParameter(f"`bins`: a number of at least 2, got {bins!r}.")
     if within is None:
         column = pl.col(name)
         low, high = users.collect(
@@ -85,9 +86,9 @@ def _ranges(within: str | None, option: str, number: int) -> list[tuple[float, f
         return [None] * number
     form = ",".join(["low:high"] * number)
     parts = within.split(",")
-    ranges = [_floats(part, ":", "--within", f"{form} for {option}") for part in parts]
+    ranges = [_floats(part, ":", "`within`", f"{form} for {option}") for part in parts]
     if len(parts) != number or any(len(r) != 2 or not r[0] < r[1] for r in ranges):
-        raise InvalidParameter(f"--within: {form} for {option}, got {within!r}.")
+        raise InvalidParameter(f"`within`: {form} for {option}, got {within!r}.")
     return [(low, high) for low, high in ranges]
 
 

@@ -45,7 +45,7 @@ def _find(users: Users, names: list[str], column: str) -> str:
 
 def _count_column(users: Users, names: list[str]) -> str:
     if len(names) < 2:
-        raise users.error("--counts needs two columns, a value and a number of users.")
+        raise users.error("`counts` needs two columns, a value and a number of users.")
     return COUNT if COUNT in names and users.header else names[-1]
 
 
@@ -53,7 +53,7 @@ def _choice(users: Users, names: list[str], wanted: int, reading: Reading) -> st
     one = "one" if wanted == 1 else "two, separated by a comma,"
     has = _listed(names) if users.header else f"{len(names)} columns"
     counts = " beside the counts" if reading.counts else ""
-    return f"has {has}; choose {one}{counts} with --column, by name or by position from 1."
+    return f"has {has}; choose {one}{counts} with `column`, by name or by position from 1."
 
 
 def _listed(names: list[str]) -> str:
@@ -76,7 +76,7 @@ def _with_counts(users: Users, columns: list[pl.Expr], count: str) -> Users:
     ).row(0)
     if any_wrong:
         place, value = checked.first_where(pl.col("wrong"))
-        header = "" if users.header else "; if the first row is a header, use --header"
+        header = "" if users.header else "; if the first row is a header, use `header`"
         raise users.error(
             f"{place}: {value!r} is not a number of users, a whole number of at least 0{header}."
         )

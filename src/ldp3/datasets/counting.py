@@ -3,9 +3,10 @@
 import numpy as np
 import polars as pl
 
+from ldp3.arrays import FloatArray
 from ldp3.datasets.base import Reading
 from ldp3.datasets.users import COUNT, VALUE, Users
-from ldp3.types import Dataset, FloatArray
+from ldp3.types import Dataset
 
 LABEL, CODE = "label", "code"
 
@@ -59,7 +60,7 @@ def without_missing(users: Users, missing: int, reading: Reading, which: pl.Expr
         place, _ = users.first_where(which)
         more = f" ({missing:,} rows in all)" if missing > 1 else ""
         raise users.error(
-            f"{place} holds no value{more}; fill it in, or leave such rows out with --missing drop."
+            f"{place} holds no value{more}; fill it in, or leave such rows out with `missing=drop`."
         )
     if missing:
         return users.noting(f"{plural(missing, 'row')} without a value left out.")
@@ -68,7 +69,7 @@ def without_missing(users: Users, missing: int, reading: Reading, which: pl.Expr
 
 def maybe_header(users: Users, place: str) -> str:
     """What to try if the row that is wrong is the first of a file without header."""
-    return ", or use --header" if not users.header and place == users.place(0) else ""
+    return ", or use `header`" if not users.header and place == users.place(0) else ""
 
 
 def plural(number: int, what: str) -> str:
@@ -180,7 +181,7 @@ def _header_note(users: Users, counted: pl.DataFrame) -> list[str]:
     others = counted.filter(pl.col(LABEL) != first)[LABEL]
     if _sort_key(others) is None and (len(held_once) > 1 or len(others) < 2):
         return []  # among words, only a word unlike all others is suspicious
-    return [f"The first row {first!r} looks like a header and was counted as a user: --header."]
+    return [f"The first row {first!r} looks like a header and was counted as a user: `header`."]
 
 
 def _transactions_note(users: Users, counted: pl.DataFrame) -> list[str]:
@@ -190,7 +191,7 @@ def _transactions_note(users: Users, counted: pl.DataFrame) -> list[str]:
     spaced = users.text and labels.str.contains(r"\s").any()
     if not spaced or not labels.str.contains(several).all():
         return []
-    return ["Whole lines of numbers were counted as values; --input-format transactions?"]
+    return ["Whole lines of numbers were counted as values; `input_format=transactions`?"]
 
 
 def _too_few(table: pl.DataFrame) -> str:

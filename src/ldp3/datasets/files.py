@@ -74,7 +74,7 @@ def format_of(path: Path, reading: Reading) -> Format:
         choices = ", ".join(get_args(Format))
         raise InvalidData(
             f"{path}: endings are {known} (and .gz after them); say what the file holds "
-            f"with --input-format ({choices})."
+            f"with `input_format` ({choices})."
         )
     text = ENDINGS[ending] != "parquet"
     return "transactions" if reading.pick and text else ENDINGS[ending]
@@ -142,7 +142,7 @@ def _ragged(lines: io.TextIOWrapper, separator: str, error: Exception) -> str:
             if len(fields) > width:
                 return (
                     f"row {row:,} has {len(fields)} fields where the first row has {width}; "
-                    f"put values that hold a comma in double quotes, or use --input-format lines "
+                    f"put values that hold a comma in double quotes, or use `input_format=lines` "
                     f"(or transactions)."
                 )
     except csv.Error:

@@ -1,13 +1,15 @@
 """From anything that holds data to a dataset."""
 
+from collections.abc import Iterable
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 
-from ldp3 import catalog
-from ldp3.datasets.base import Reading, Source
+from ldp3 import kinds, specs
+from ldp3.datasets.base import Format, Missing, Pick, Reading, Source
 from ldp3.datasets.binning import bin_numbers, grid_cells
 from ldp3.datasets.columns import choose
 from ldp3.datasets.counting import count, integers, read_domain
@@ -16,15 +18,77 @@ from ldp3.datasets.objects import from_object
 from ldp3.datasets.transactions import single_values
 from ldp3.datasets.users import Users
 from ldp3.errors import InvalidData, InvalidParameter, UnknownName, did_you_mean
+from ldp3.plugins import load_plugins
 from ldp3.types import Dataset
 
 
-def load(source: object, reading: Reading | None = None, *plugins: ModuleType) -> Dataset:
+def load(
+    source: object,
+    *,
+    column: str | int | None = None,
+    header: bool = False,
+    counts: bool = False,
+    domain: str | PathLike[str] | None = None,
+    domain_size: int | None = None,
+    top: int | None = None,
+    pick: Pick | None = None,
+    bins: str | int | None = None,
+    grid: str | None = None,
+    within: str | None = None,
+    missing: Missing = "refuse",
+    input_format: Format | None = None,
+    keep_values: bool = False,
+) -> Dataset:
+    """The dataset in `source`; the options are those of `ldp3.datasets.base.Reading`.
+
+    `source` is a path, a spec such as ``"zipf(s=1.3, d=1024, n=10_000_000)"`` or ``"flights"``,
+    a pandas, Polars or Arrow table or column, a NumPy array or list of values, or a dataset.
+
+    >>> load(["b", "a", "b"]).histogram
+    array([1, 2])
+    """
+    reading = Reading(
+        column=column,
+        header=header,
+        counts=counts,
+        domain=Path(domain) if domain is not None else None,
+        domain_size=domain_size,
+        top=top,
+        pick=pick,
+        bins=bins,
+        grid=grid,
+        within=within,
+        missing=missing,
+        input_format=input_format,
+        keep_values=keep_values,
+    )
+    return read(source, reading)
+
+
+def load_all(
+    data: object, reading: Reading | None = None, plugins: Iterable[str | Path] = ()
+) -> list[Dataset]:
+    """One dataset, or several in a list: of datasets, paths, or texts that all name one."""
+    modules = load_plugins(plugins)
+    several = isinstance(data, list | tuple) and len(data) > 0 and all(map(_names_data, data))
+    sources = data if several else [data]
+    return [read(source, reading or Reading(), *modules) for source in sources]  # type: ignore[attr-defined]
+
+
+def _names_data(thing: object) -> bool:
+    if isinstance(thing, str):
+        known = kinds.find(Source)  # type: ignore[type-abstract]
+        name = kinds.plain(thing.partition("(")[0])
+        return name in map(kinds.plain, known) or Path(thing).expanduser().is_file()
+    is_source = isinstance(thing, type) and issubclass(thing, Source)
+    return is_source or isinstance(thing, Dataset | Source | Path)
+
+
+def read(source: object, reading: Reading, *plugins: ModuleType) -> Dataset:
     """The dataset that a path, a spec, a table, an array or a dataset holds.
 
     A name of ours wins over a file of the same name, which is reached as ``./name``.
     """
-    reading = reading or Reading()
     reading.require_consistent()
     notes: tuple[str, ...] = ()
     if isinstance(source, str):
@@ -43,17 +107,17 @@ def load(source: object, reading: Reading | None = None, *plugins: ModuleType) -
 
 def _resolve(text: str, *plugins: ModuleType) -> Source | Path:
     """What a text means: a source if one has this name, else a file."""
-    known = catalog.find(Source, *plugins)  # type: ignore[type-abstract]
+    known = kinds.find(Source, *plugins)  # type: ignore[type-abstract]
     name = text.partition("(")[0].strip()
-    spellings = {catalog.plain(s) for n, c in known.items() for s in (n, *catalog.aliases_of(c))}
+    spellings = {kinds.plain(s) for n, c in known.items() for s in (n, *kinds.aliases_of(c))}
     path = Path(text).expanduser()
-    if catalog.plain(name) in spellings:
-        return catalog.build(Source, text, *plugins)  # type: ignore[type-abstract]
+    if kinds.plain(name) in spellings:
+        return specs.build(Source, text, *plugins)  # type: ignore[type-abstract]
     looks_like_a_name = not path.suffix and len(path.parts) < 2
     if path.exists() or not (looks_like_a_name or text.strip().endswith(")")):
         return path
-    if catalog.installed(Source, name):  # type: ignore[type-abstract]
-        return catalog.build(Source, text)  # type: ignore[type-abstract]
+    if kinds.installed(Source, name):  # type: ignore[type-abstract]
+        return specs.build(Source, text)  # type: ignore[type-abstract]
     hint = did_you_mean(name.lower(), known) or f" Known: {', '.join(sorted(known))}."
     raise UnknownName(f"No dataset is called {name!r} and there is no such file.{hint}")
 
@@ -77,7 +141,7 @@ def _from_file(path: Path, reading: Reading) -> Dataset:
         users, domain = single_values(users, reading)
         return count(users, reading, domain or _domain(reading))
     if reading.pick:
-        raise InvalidParameter(f"{path}: --pick is for transactions, not for columns.")
+        raise InvalidParameter(f"{path}: `pick` is for transactions, not for columns.")
     return _from_rows(users, reading)
 
 

@@ -7,10 +7,11 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from ldp3 import catalog
+from ldp3 import kinds
+from ldp3.arrays import FloatArray, apportion
 from ldp3.datasets.base import MOST_VALUES, Source
-from ldp3.errors import require
-from ldp3.types import Dataset, FloatArray, apportion
+from ldp3.errors import require, settle_numbers, whole
+from ldp3.types import Dataset
 
 MOST_USERS = 10**15  # beyond, expected counts are not exact in floating point
 NARROWEST = 1e-6  # standard deviation of a bell, as a fraction of the domain
@@ -32,11 +33,11 @@ class Synthetic(Source):
     n: int = 1_000_000
 
     def __post_init__(self) -> None:
+        settle_numbers(self)
         for name, least, most in (("d", 2, MOST_VALUES), ("n", 1, MOST_USERS)):
             given = getattr(self, name)
-            whole = isinstance(given, int) and not isinstance(given, bool)
             what = f"{name} must be an integer from {least} to {most:,}"
-            require(whole and least <= given <= most, self, what, given)
+            require(whole(given, least, most), self, what, given)
         for name, given in vars(self).items():
             number = isinstance(given, int | float) and not isinstance(given, bool)
             require(number and isfinite(given), self, f"{name} must be a number", given)
@@ -50,7 +51,7 @@ class Synthetic(Source):
         line = np.arange(self.d, dtype=np.float64)
         spec = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
         return Dataset(
-            f"{catalog.name_of(type(self))}({spec})",
+            f"{kinds.name_of(type(self))}({spec})",
             apportion(self.weights(), self.n),
             [str(value) for value in range(self.d)],
             line,
@@ -174,8 +175,8 @@ class Steps(Synthetic):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        whole = isinstance(self.steps, int) and 1 <= self.steps <= self.d
-        require(whole, self, "steps must be an integer from 1 to d", self.steps)
+        fits = whole(self.steps, 1, self.d)
+        require(fits, self, "steps must be an integer from 1 to d", self.steps)
         require(0 < self.ratio <= 1, self, "ratio must lie between 0 and 1", self.ratio)
 
     def weights(self) -> FloatArray:

@@ -7,7 +7,7 @@ import polars as pl
 from ldp3.datasets.base import Pick, Reading
 from ldp3.datasets.counting import LABEL, arranged, most_frequent, plural
 from ldp3.datasets.users import COUNT, ROW, VALUE, Users
-from ldp3.randomness import stream
+from ldp3.randomness.streams import stream
 
 ITEM, PLACE = "item", "place"
 

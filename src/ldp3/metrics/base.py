@@ -6,8 +6,9 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 
-from ldp3.errors import InvalidData, require_finite, site
-from ldp3.types import Dataset, FloatArray
+from ldp3.arrays import FloatArray
+from ldp3.errors import InvalidData, needing_full, require_finite, site
+from ldp3.types import Dataset
 
 
 @dataclass(frozen=True)
@@ -16,12 +17,14 @@ class Metric(ABC):
 
     aliases: ClassVar[tuple[str, ...]] = ()
     better: ClassVar[Literal["lower", "higher"]] = "lower"
+    sets: ClassVar[dict[str, tuple[str, ...]]] = {"paper": ("l1", "l2", "kl", "emd")}
 
     def __call__(self, truth: FloatArray, frequencies: FloatArray) -> float:
         """The metric's value; finite for finite input, which is checked."""
         truth, frequencies = (np.asarray(a, dtype=np.float64) for a in (truth, frequencies))
         require_finite(self, truth=truth, frequencies=frequencies)
-        value = self.compare(truth, frequencies)
+        with needing_full(type(self).__name__):
+            value = self.compare(truth, frequencies)
         if not isinstance(value, int | float | np.number):
             raise InvalidData(
                 f"{site(self.compare)}: compare must return one number, got {type(value).__name__}."

@@ -8,8 +8,8 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from ldp3.arrays import FloatArray
 from ldp3.metrics.base import Metric
-from ldp3.types import FloatArray
 
 
 @final

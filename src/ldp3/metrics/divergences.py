@@ -11,9 +11,10 @@ from typing import ClassVar, Self, final
 
 import numpy as np
 
-from ldp3.errors import require
+from ldp3.arrays import FloatArray, as_distribution
+from ldp3.errors import require, settle_numbers, whole
 from ldp3.metrics.base import Metric
-from ldp3.types import Dataset, FloatArray, as_distribution
+from ldp3.types import Dataset
 
 POPULATION = 10**6  # where nobody says how many users there are
 
@@ -31,8 +32,9 @@ class Divergence(Metric):
     n: int | None = None
 
     def __post_init__(self) -> None:
-        whole = self.n is None or (isinstance(self.n, int) and self.n >= 1)
-        require(whole, self, "n must be an integer of at least 1", self.n)
+        settle_numbers(self)
+        fits = self.n is None or whole(self.n, 1)
+        require(fits, self, "n must be an integer of at least 1", self.n)
 
     def for_data(self, data: Dataset) -> Self:
         return self if self.n is not None else replace(self, n=data.n)

@@ -6,9 +6,10 @@ from typing import ClassVar, Self, final
 
 import numpy as np
 
+from ldp3.arrays import FloatArray
 from ldp3.errors import InvalidData, require
 from ldp3.metrics.base import Metric
-from ldp3.types import Dataset, FloatArray
+from ldp3.types import Dataset
 
 
 @final

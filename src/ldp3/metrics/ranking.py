@@ -5,9 +5,9 @@ from typing import ClassVar, Literal, final
 
 import numpy as np
 
-from ldp3.errors import require
+from ldp3.arrays import FloatArray
+from ldp3.errors import require, settle_numbers, whole
 from ldp3.metrics.base import Metric
-from ldp3.types import FloatArray
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class Ranking(Metric):
     k: int = 10
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.k, int) and not isinstance(self.k, bool)
-        require(whole and self.k >= 1, self, "k must be an integer of at least 1", self.k)
+        settle_numbers(self)
+        require(whole(self.k, 1), self, "k must be an integer of at least 1", self.k)
 
 
 @final

@@ -8,9 +8,10 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from ldp3 import catalog
-from ldp3.errors import InvalidData, InvalidParameter, require, require_finite
-from ldp3.types import Estimate, FloatArray, Oracle, as_distribution
+from ldp3 import specs
+from ldp3.arrays import FloatArray, as_distribution
+from ldp3.errors import InvalidData, InvalidParameter, needing_full, require, require_finite
+from ldp3.types import Estimate, Oracle
 
 
 @dataclass(frozen=True)
@@ -19,21 +20,32 @@ class PostProcessor(ABC):
 
     One method suffices: `refine`. One that cannot serve every oracle also says `applies` and, in
     words, `needs`; one whose result is always a distribution says `distribution = True`, one that
-    never turns the order of two values round says `keeps_order = True`.
+    never turns the order of two equally noisy values round says `keeps_order = True`.
     """
 
     aliases: ClassVar[tuple[str, ...]] = ()
     distribution: ClassVar[bool] = False  # at least 0 and summing to 1, to 1e-12
-    keeps_order: ClassVar[bool] = False  # a higher estimate never ends below a lower one
+    keeps_order: ClassVar[bool] = False  # of equal noise, a higher estimate never ends below
     needs: ClassVar[str] = ""  # of an oracle, in words, where not every oracle will do
+    sets: ClassVar[dict[str, tuple[str, ...]]] = {  # that people name as one
+        "paper": (
+            "none", "base_pos", "norm", "norm_cut", "norm_sub", "norm_mul", "power", "power_ns",
+        ),
+        "usual": ("none", "norm_sub"),  # what is often deployed without looking
+    }  # fmt: skip
 
     def __call__(self, estimate: Estimate) -> FloatArray:
         """Frequencies of shape `(d,)`; the estimate, which is checked, is left untouched."""
+        if not isinstance(estimate, Estimate):
+            raise InvalidData(
+                f"{type(self).__name__}: an Estimate is needed, as `oracle.estimate` gives it, got "
+                f"{type(estimate).__name__}."
+            )
         require_finite(self, frequencies=estimate.frequencies)
         require(estimate.n >= 1, self, "n must be at least 1", estimate.n)
-        require(0 < estimate.noise < np.inf, self, "noise must be > 0", estimate.noise)
         self.require_applies(estimate)
-        return self.refine(estimate)
+        with needing_full(type(self).__name__):
+            return self.refine(estimate)
 
     @abstractmethod
     def refine(self, estimate: Estimate) -> FloatArray:
@@ -64,6 +76,10 @@ class _Chain(PostProcessor):
     def keeps_order(self) -> bool:  # type: ignore[override]
         return all(part.keeps_order for part in self.parts)
 
+    @property
+    def needs(self) -> str:  # type: ignore[override]
+        return ", ".join(dict.fromkeys(part.needs for part in self.parts if part.needs))
+
     def applies(self, oracle: Oracle) -> bool:
         return all(part.applies(oracle) for part in self.parts)
 
@@ -83,21 +99,21 @@ def method(spec: str | type[PostProcessor] | PostProcessor, *plugins: ModuleType
         return spec
     if isinstance(spec, type):
         return spec()
-    parts = tuple(catalog.build(PostProcessor, s, *plugins) for s in _links(spec))  # type: ignore[type-abstract]
+    parts = tuple(specs.build(PostProcessor, s, *plugins) for s in _links(spec))  # type: ignore[type-abstract]
     return parts[0] if len(parts) == 1 else _Chain(parts)
 
 
 def canonical(spec: str | type[PostProcessor] | PostProcessor, *plugins: ModuleType) -> str:
     """One spelling per method: ``"Power + Norm-Sub"`` → ``"power+norm_sub"``."""
     if isinstance(spec, str):
-        return "+".join(catalog.canonical(PostProcessor, s, *plugins) for s in _links(spec))
+        return "+".join(specs.canonical(PostProcessor, s, *plugins) for s in _links(spec))
     if isinstance(spec, _Chain):
         return "+".join(map(canonical, spec.parts))
-    return catalog.canonical(PostProcessor, spec)
+    return specs.canonical(PostProcessor, spec)
 
 
 def _links(spec: str) -> list[str]:
-    links = catalog.split(spec, "+")
+    links = specs.split(spec, "+")
     if not links or re.search(r"(^|\+)\s*(\+|$)", spec):  # "", "power+", "power++norm"
         raise InvalidParameter(f"A method looks like 'norm_sub' or 'power+norm_sub', got {spec!r}.")
     return links

@@ -1,14 +1,14 @@
 """Methods that look at one value at a time: none, Base-Pos, Base-Cut."""
 
 from dataclasses import dataclass
-from math import sqrt
 from statistics import NormalDist
 from typing import ClassVar, final
 
 import numpy as np
 
+from ldp3.arrays import FloatArray
 from ldp3.postprocessing.base import PostProcessor
-from ldp3.types import Estimate, FloatArray
+from ldp3.types import Estimate
 
 
 @final
@@ -20,7 +20,7 @@ class NONE(PostProcessor):
 
     Examples
     --------
-    >>> NONE()(Estimate(np.array([0.75, 0.5, -0.25]), np.zeros(3), n=100, noise=0.01))
+    >>> NONE()(Estimate.of(np.array([0.75, 0.5, -0.25]), n=100, noise=0.01))
     array([ 0.75,  0.5 , -0.25])
     """
 
@@ -40,7 +40,7 @@ class BasePos(PostProcessor):
 
     Examples
     --------
-    >>> BasePos()(Estimate(np.array([0.75, 0.5, -0.25]), np.zeros(3), n=100, noise=0.01))
+    >>> BasePos()(Estimate.of(np.array([0.75, 0.5, -0.25]), n=100, noise=0.01))
     array([0.75, 0.5 , 0.  ])
 
     References
@@ -69,7 +69,7 @@ class BaseCut(PostProcessor):
     Examples
     --------
     >>> f = np.array([0.75, 0.2, 0.1, -0.05])  # Φ⁻¹(1/2) = 0 at d=4: the threshold is zero
-    >>> BaseCut()(Estimate(f, np.zeros(4), n=100, noise=0.01))
+    >>> BaseCut()(Estimate.of(f, n=100, noise=0.01))
     array([0.75, 0.2 , 0.1 , 0.  ])
 
     References
@@ -82,6 +82,6 @@ class BaseCut(PostProcessor):
     keeps_order: ClassVar[bool] = True
 
     def refine(self, estimate: Estimate) -> FloatArray:
-        threshold = -NormalDist().inv_cdf(min(2 / estimate.d, 0.5)) * sqrt(estimate.noise)
+        threshold = -NormalDist().inv_cdf(min(2 / estimate.d, 0.5)) * np.sqrt(estimate.noise.base)
         positive = np.maximum(estimate.frequencies, 0)
         return np.where(positive >= threshold, positive, 0.0)

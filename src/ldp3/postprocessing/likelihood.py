@@ -5,9 +5,10 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from ldp3.arrays import FloatArray, as_distribution
 from ldp3.errors import InvalidData
 from ldp3.postprocessing.base import PostProcessor, fill
-from ldp3.types import Estimate, FloatArray, Oracle, as_distribution
+from ldp3.types import Estimate, Oracle
 
 P_AND_Q = "support probabilities p and q"
 
@@ -27,8 +28,9 @@ class MLEApx(PostProcessor):
 
     Examples
     --------
+    >>> from ldp3.noise import Support
     >>> f = np.array([1.0, 0.5, -0.5])
-    >>> MLEApx()(Estimate(f, np.zeros(3), n=100, noise=0.01, p=0.5, q=0.25)).round(3)
+    >>> MLEApx()(Estimate.of(f, n=100, noise=Support(0.5, 0.25))).round(3)
     array([0.733, 0.267, 0.   ])
 
     References
@@ -42,7 +44,7 @@ class MLEApx(PostProcessor):
     needs: ClassVar[str] = P_AND_Q
 
     def applies(self, oracle: Oracle) -> bool:
-        return _pure(oracle)
+        return oracle.support is not None
 
     def refine(self, estimate: Estimate) -> FloatArray:
         p, q, share = _support(estimate)
@@ -62,8 +64,9 @@ class MLE(PostProcessor):
 
     Examples
     --------
+    >>> from ldp3.noise import Support
     >>> f = np.array([1.0, 0.5, -0.5])
-    >>> GRR_like = Estimate(f, np.zeros(3), n=100, noise=0.01, p=0.5, q=0.25, support_size=1)
+    >>> GRR_like = Estimate.of(f, n=100, noise=Support(0.5, 0.25, 1))
     >>> MLE()(GRR_like).round(3)
     array([0.714, 0.286, 0.   ])
 
@@ -76,7 +79,7 @@ class MLE(PostProcessor):
     needs: ClassVar[str] = P_AND_Q + ", and reports that support exactly one value"
 
     def applies(self, oracle: Oracle) -> bool:
-        return _pure(oracle) and oracle.support_size == 1
+        return oracle.support is not None and oracle.support.size == 1
 
     def refine(self, estimate: Estimate) -> FloatArray:
         p, q, share = _support(estimate)
@@ -98,8 +101,9 @@ class EM(PostProcessor):
 
     Examples
     --------
+    >>> from ldp3.noise import Support
     >>> f = np.array([1.0, 0.5, -0.5])
-    >>> EM()(Estimate(f, np.zeros(3), n=100, noise=0.01, p=0.5, q=0.25)).round(3)
+    >>> EM()(Estimate.of(f, n=100, noise=Support(0.5, 0.25))).round(3)
     array([0.734, 0.266, 0.   ])
 
     References
@@ -113,24 +117,21 @@ class EM(PostProcessor):
     needs: ClassVar[str] = P_AND_Q
 
     def applies(self, oracle: Oracle) -> bool:
-        return _pure(oracle)
+        return oracle.support is not None
 
     def refine(self, estimate: Estimate) -> FloatArray:
-        if estimate.support_size == 1:
+        if MLE().applies(estimate):
             return MLE().refine(estimate)
         p, q, share = _support(estimate)
         return _binomial_mle((share - q) / (p - q), p, q)
 
 
-def _pure(oracle: Oracle) -> bool:
-    return oracle.p is not None and oracle.q is not None
-
-
 def _support(estimate: Estimate) -> tuple[float, float, FloatArray]:
     """p, q, and the share of reports that support each value; no counts lie outside [0, 1]."""
-    p, q = estimate.p, estimate.q
-    if p is None or q is None or not 0 <= q < p <= 1:
-        raise InvalidData(f"Maximum likelihood needs 0 ≤ q < p ≤ 1, got p={p} and q={q}.")
+    support = estimate.support
+    if support is None or not 0 <= support.q < support.p <= 1:
+        raise InvalidData(f"Maximum likelihood needs 0 ≤ q < p ≤ 1, got {support}.")
+    p, q = support.p, support.q
     return p, q, np.clip(q + estimate.frequencies * (p - q), 0, 1)
 
 
@@ -139,7 +140,7 @@ def _binomial_mle(f: FloatArray, p: float, q: float) -> FloatArray:
 
     gap = p - q
 
-    def at(t: float) -> FloatArray:
+    def shifted(t: float) -> FloatArray:
         # f' = f + t s(1-s), s = q + gap f': the root with 0 <= s <= 1, in the form that cancels
         # no digits
         c, b, a = f + t * q * (1 - q), 1 - t * gap * (1 - 2 * q), t * gap**2
@@ -150,8 +151,8 @@ def _binomial_mle(f: FloatArray, p: float, q: float) -> FloatArray:
     mean = q + gap / len(f)
     through_mean = (1 / len(f) - f) / max(mean * (1 - mean), np.finfo(float).tiny)
     low, high = through_mean.min(), through_mean.max()
-    if at(low).sum() >= 1 or at(high).sum() <= 1:  # all estimates equal, but for rounding
-        return as_distribution(at(low if at(low).sum() >= 1 else high))
+    if shifted(low).sum() >= 1 or shifted(high).sum() <= 1:  # all estimates equal, but for rounding
+        return as_distribution(shifted(low if shifted(low).sum() >= 1 else high))
     step = 4 * np.finfo(float).eps * (high - low)
-    t = brentq(lambda t: at(t).sum() - 1, low, high, xtol=step, maxiter=1000)
-    return as_distribution(at(t))
+    t = brentq(lambda t: shifted(t).sum() - 1, low, high, xtol=step, maxiter=1000)
+    return as_distribution(shifted(t))

@@ -5,8 +5,9 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from ldp3.arrays import FloatArray
 from ldp3.postprocessing.base import PostProcessor, fill
-from ldp3.types import Estimate, FloatArray
+from ldp3.types import Estimate
 
 
 @final
@@ -20,7 +21,7 @@ class NormSub(PostProcessor):
 
     Examples
     --------
-    >>> NormSub()(Estimate(np.array([0.75, 0.5, -0.25]), np.zeros(3), n=100, noise=0.01))
+    >>> NormSub()(Estimate.of(np.array([0.75, 0.5, -0.25]), n=100, noise=0.01))
     array([0.625, 0.375, 0.   ])
 
     References

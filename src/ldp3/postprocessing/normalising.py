@@ -5,8 +5,9 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from ldp3.arrays import FloatArray, as_distribution
 from ldp3.postprocessing.base import PostProcessor
-from ldp3.types import Estimate, FloatArray, as_distribution
+from ldp3.types import Estimate
 
 
 @final
@@ -20,7 +21,7 @@ class Norm(PostProcessor):
 
     Examples
     --------
-    >>> Norm()(Estimate(np.array([0.75, 0.5, 0.5]), np.zeros(3), n=100, noise=0.01))
+    >>> Norm()(Estimate.of(np.array([0.75, 0.5, 0.5]), n=100, noise=0.01))
     array([0.5 , 0.25, 0.25])
 
     References
@@ -46,7 +47,7 @@ class NormMul(PostProcessor):
 
     Examples
     --------
-    >>> NormMul()(Estimate(np.array([0.75, 0.5, -0.25]), np.zeros(3), n=100, noise=0.01))
+    >>> NormMul()(Estimate.of(np.array([0.75, 0.5, -0.25]), n=100, noise=0.01))
     array([0.6, 0.4, 0. ])
 
     References
@@ -77,7 +78,7 @@ class NormCut(PostProcessor):
 
     Examples
     --------
-    >>> NormCut()(Estimate(np.array([0.75, 0.5, 0.25, -0.5]), np.zeros(4), n=100, noise=0.01))
+    >>> NormCut()(Estimate.of(np.array([0.75, 0.5, 0.25, -0.5]), n=100, noise=0.01))
     array([0.6, 0.4, 0. , 0. ])
 
     References

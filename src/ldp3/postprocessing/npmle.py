@@ -6,10 +6,12 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from ldp3.kernels import njit
+from ldp3.arrays import FloatArray, IntArray
+from ldp3.kernels.compile import njit
+from ldp3.noise import Noise
 from ldp3.postprocessing.base import PostProcessor
 from ldp3.postprocessing.norm_sub import NormSub
-from ldp3.types import Estimate, FloatArray, IntArray
+from ldp3.types import Estimate
 
 STEPS = 500  # of Newton; a handful are needed, a few dozen at worst
 GAP = 1e-6  # of the mean log-likelihood, at most, to the best prior on the grid
@@ -29,7 +31,7 @@ class NPMLE(PostProcessor):
     $$\hat G = \arg\max_G \sum_v \log \int φ\big(\hat f_v;\, θ, \mathrm{Var}(θ)\big)\,dG(θ),
       \qquad f'_v = E_{\hat G}[θ \mid \hat f_v],$$
 
-    with $\mathrm{Var}(θ)$ as the oracle says, or constant if it has no $p$ and $q$. No shape is
+    with $\mathrm{Var}(θ)$ as the estimate's noise says. No shape is
     assumed: many equal frequencies, a power law and a few heavy values each find their own prior.
     A distribution. No parameters. Deterministic; solved until the duality gap
     $\max_θ \frac1d \sum_v φ_v(θ) / \hat φ_v - 1$ is below $10^{-6}$, which bounds how far the mean
@@ -39,7 +41,7 @@ class NPMLE(PostProcessor):
     Examples
     --------
     >>> f = np.array([0.31, 0.28, 0.12, 0.12, 0.09, 0.08])
-    >>> NPMLE()(Estimate(f, np.zeros(6), n=1000, noise=0.0004)).round(3)
+    >>> NPMLE()(Estimate.of(f, n=1000, noise=0.0004)).round(3)
     array([0.295, 0.295, 0.103, 0.103, 0.102, 0.102])
 
     References
@@ -54,7 +56,7 @@ class NPMLE(PostProcessor):
     distribution: ClassVar[bool] = True
 
     def refine(self, estimate: Estimate) -> FloatArray:
-        problem = _Problem.of(_plausible(estimate), estimate.noise, estimate.slope)
+        problem = _Problem.of(_plausible(estimate), estimate.noise)
         atoms, w = problem.solve()
         moment = problem.mixture(atoms, w * problem.theta[atoms])
         means = moment / problem.mixture(atoms, w)
@@ -70,24 +72,27 @@ class _Problem:
     likelihood: FloatArray  # (d, width) of those from `start` on; 1 at the highest
 
     @classmethod
-    def of(cls, seen: FloatArray, noise: float, slope: float) -> "_Problem":
-        # measured in τ = ∫ df / sd(f), noise has standard deviation one wherever the value lies
-        sd, slope = sqrt(noise), max(slope, -(1 - 1e-6) * noise)
+    def of(cls, seen: FloatArray, noise: Noise) -> "_Problem":
+        # measured in τ = ∫ df / sd(f), noise has standard deviation one wherever the value lies;
+        # where values differ in noise, the quietest one sets the grid and the loudest the sight
+        base = np.broadcast_to(noise.base, seen.shape)
+        quiet, loud = float(base.min()), float(base.max())
+        sd, slope = sqrt(quiet), max(noise.slope, -(1 - 1e-6) * quiet)
         inside = np.clip(seen, 0, 1)
-        tau = 2 * inside / (np.sqrt(noise + slope * inside) + sd)
-        top = 2 / (sqrt(noise + slope) + sd)
+        tau = 2 * inside / (np.sqrt(quiet + slope * inside) + sd)
+        top = 2 / (sqrt(quiet + slope) + sd)
         cells = np.unique(np.floor(tau / STEP))
         cells = np.unique(cells[:, None] + np.arange(-AROUND, AROUND + 2))
         grid = np.unique(np.clip(cells * STEP, 0, top))
         theta = np.clip(grid * sd + slope * grid**2 / 4, 0, 1)
         # where noise grows with the frequency, a larger frequency is seen from further away
-        bend = abs(slope) / (2 * sd)
-        sight = 2 * SIGHT / (1 - SIGHT * bend + sqrt(1 + (SIGHT * bend) ** 2))
+        bend, far = abs(slope) / (2 * sd), SIGHT * sqrt(loud / quiet)
+        sight = 2 * far / (1 - far * bend + sqrt(1 + (far * bend) ** 2))
         start = np.searchsorted(grid, tau - sight)
         width = int((np.searchsorted(grid, tau + sight) - start).max())
         start = np.minimum(start, len(grid) - width)
         likelihood = np.empty((len(seen), width))
-        _likelihood(seen, theta, noise + slope * theta, start, likelihood)
+        _likelihood(seen, theta, base, slope, start, likelihood)
         return cls(theta, start, likelihood)
 
     def solve(self) -> tuple[IntArray, FloatArray]:
@@ -167,10 +172,10 @@ class _Problem:
 
 def _plausible(estimate: Estimate) -> FloatArray:
     """The estimates, with those that no counts or no noise can give at the limit."""
-    sd, high = sqrt(estimate.noise), sqrt(max(estimate.noise + estimate.slope, estimate.noise))
-    low = -8 * sd
-    if estimate.p is not None and estimate.q is not None:
-        low = max(low, -estimate.q / (estimate.p - estimate.q))
+    base, support = np.asarray(estimate.noise.base), estimate.support
+    low, high = -8 * np.sqrt(base), np.sqrt(np.maximum(base + estimate.noise.slope, base))
+    if support is not None:
+        low = np.maximum(low, -support.q / (support.p - support.q))
     return np.clip(estimate.frequencies, low, 1 + 8 * high)
 
 
@@ -179,14 +184,15 @@ def _plausible(estimate: Estimate) -> FloatArray:
 
 @njit
 def _likelihood(
-    seen: FloatArray, theta: FloatArray, variance: FloatArray, start: IntArray, out: FloatArray
-) -> None:
+    seen: FloatArray, theta: FloatArray, base: FloatArray, slope: float, start: IntArray,
+    out: FloatArray,
+) -> None:  # fmt: skip
     for i in range(seen.size):
         best = -np.inf
         for k in range(out.shape[1]):
-            j = start[i] + k
-            apart = seen[i] - theta[j]
-            out[i, k] = -0.5 * (apart * apart / variance[j] + np.log(variance[j]))
+            apart = seen[i] - theta[start[i] + k]
+            variance = base[i] + slope * theta[start[i] + k]
+            out[i, k] = -0.5 * (apart * apart / variance + np.log(variance))
             best = max(best, out[i, k])
         for k in range(out.shape[1]):
             out[i, k] = np.exp(out[i, k] - best)

@@ -8,10 +8,11 @@ from typing import ClassVar, Literal, final
 
 import numpy as np
 
+from ldp3.arrays import FloatArray
 from ldp3.errors import require
 from ldp3.postprocessing.base import PostProcessor
 from ldp3.postprocessing.norm_sub import NormSub
-from ldp3.types import Estimate, FloatArray
+from ldp3.types import Estimate
 
 ALPHA = (1.01, 20.0)  # the exponents that are tried
 EXACT = 64  # integers next to either end of 1..n that are summed one by one
@@ -46,7 +47,7 @@ class Power(PostProcessor):
 
     Examples
     --------
-    >>> est = Estimate(np.array([0.6, 0.3, 0.1, -0.1]), np.zeros(4), n=1000, noise=0.0025)
+    >>> est = Estimate.of(np.array([0.6, 0.3, 0.1, -0.1]), n=1000, noise=0.0025)
     >>> Power()(est).round(3)
     array([0.596, 0.291, 0.06 , 0.006])
     >>> Power(prior="normal")(est).round(3)
@@ -64,12 +65,13 @@ class Power(PostProcessor):
     def __post_init__(self) -> None:
         known = self.prior in ("power law", "normal")
         require(known, self, "prior must be 'power law' or 'normal'", self.prior)
-        number = isinstance(self.variance, int | float) and 0 < self.variance < inf
+        number = isinstance(self.variance, int | float) and not isinstance(self.variance, bool)
+        number = number and 0 < self.variance < inf  # type: ignore[operator]
         require(self.variance is None or number, self, "variance must be > 0", self.variance)
 
     def refine(self, estimate: Estimate) -> FloatArray:
         n, f = estimate.n, estimate.frequencies
-        noise = estimate.noise if self.variance is None else self.variance / n
+        noise = estimate.noise.floor if self.variance is None else self.variance / n
         if self.prior == "normal":
             spread = max(f.var() - noise, 0)
             return f.mean() + spread / (spread + noise) * (f - f.mean())
@@ -86,7 +88,7 @@ class PowerNS(PostProcessor):
 
     Examples
     --------
-    >>> est = Estimate(np.array([0.6, 0.3, 0.1, -0.1]), np.zeros(4), n=1000, noise=0.0025)
+    >>> est = Estimate.of(np.array([0.6, 0.3, 0.1, -0.1]), n=1000, noise=0.0025)
     >>> PowerNS()(est).round(3)
     array([0.607, 0.303, 0.072, 0.018])
 

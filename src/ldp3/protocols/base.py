@@ -4,20 +4,26 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
+from functools import cached_property, reduce
+from operator import add
 from typing import ClassVar
 
 import numpy as np
 
+from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports
 from ldp3.errors import (
     InvalidData,
     InvalidParameter,
     InvalidReport,
     require_epsilon_and_domain,
+    settle_numbers,
 )
-from ldp3.types import BoolArray, Estimate, FloatArray, IntArray, Reports, Total
+from ldp3.noise import PureNoise, Support
+from ldp3.protocols.layout import Layout, Numbers
+from ldp3.randomness.words import Words
+from ldp3.types import Channel, Estimate, Tally
 
-CHUNK = 65_536  # users per batch
+CHUNK = 65_536  # users at a time
 CHUNK_BITS = 2**28  # and 32 MiB of reports at the most, whatever the domain
 
 
@@ -26,6 +32,7 @@ class FrequencyOracle(ABC):
     """An ε-LDP protocol over the domain `{0, …, d-1}`: client and server in one object.
 
     Two methods suffice: `perturb` (client) and `estimate` (server, from the sum over all users).
+    A protocol that is to be deployed also says its `layout`, `draw` and `constants`.
 
     Parameters
     ----------
@@ -36,50 +43,103 @@ class FrequencyOracle(ABC):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ()
+    examples: ClassVar[tuple[str, ...]] = ()  # specs, besides the name, for test vectors
+    sets: ClassVar[dict[str, tuple[str, ...]]] = {  # that people name as one
+        "paper": ("grr", "rappor", "oue", "blh", "olh", "ss"),
+        "usual": ("grr", "oue", "olh"),  # what is often deployed without looking
+    }
 
     epsilon: float
     d: int
 
     def __post_init__(self) -> None:
+        self.settle()
+
+    def settle(self) -> None:
+        """Check ε and d; a subclass calls it before it computes anything from them."""
+        settle_numbers(self)
         require_epsilon_and_domain(self, self.epsilon, self.d)
+
+    # the client
 
     @abstractmethod
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
         """Client: one report per value. A value outside the domain is refused, never sent."""
 
-    @abstractmethod
-    def estimate(self, total: Total, n: int) -> Estimate:
-        """Server: unbiased frequencies from the aggregate of `n` reports."""
+    def draw(self, value: int, words: Words) -> int:  # noqa: ARG002
+        """Client: the report of one user, as its layout writes it, from uniform 64-bit words.
 
-    def aggregate(self, reports: Reports) -> Total:
-        """Server: the sum over users. Aggregates of two batches add up."""
-        self.require_valid(reports)
-        return np.asarray(reports.sum(axis=0))
-
-    def simulate(self, histogram: IntArray, rng: np.random.Generator) -> Total:
-        """An aggregate with the law of the user path, for users with this histogram."""
-        batches = users(histogram, self.batch)
-        return reduce(np.add, (self.aggregate(self.perturb(v, rng)) for v in batches))
-
-    def valid(self, reports: Reports) -> BoolArray:
-        """Which rows a server may count."""
-        return np.asarray(np.isfinite(reports).all(axis=tuple(range(1, reports.ndim))))
+        This is the definition, in whole numbers, for clients in any language; `perturb` has the
+        same law, many users at a time, and takes its words in another order.
+        """
+        raise InvalidParameter(
+            f"{type(self).__name__} cannot be deployed: it does not say how one report is drawn "
+            f"from whole numbers (`draw`)."
+        )
 
     @property
-    def report_form(self) -> str:
-        """What a report is, in words."""
-        return "finite numbers"
+    def deployable(self) -> bool:
+        """Whether real people's reports can be made with it: exactly, from whole numbers."""
+        return type(self).draw is not FrequencyOracle.draw
+
+    @property
+    def constants(self) -> dict[str, int]:
+        """The whole numbers besides d that `draw` uses: thresholds of 2⁶⁴, sizes, versions."""
+        return {}
+
+    @cached_property
+    def layout(self) -> Layout:
+        """How a report is written; by default as the array that `perturb` makes."""
+        some = self.perturb(np.zeros(1, dtype=np.int64), np.random.Generator(np.random.PCG64(0)))
+        return Numbers(np.asarray(some).dtype, np.shape(some)[1:])
 
     @property
     def report_bits(self) -> int:
         """Size of one report on the wire."""
-        some = self.perturb(np.zeros(1, dtype=np.int64), np.random.Generator(np.random.PCG64(0)))
-        return max(1, np.asarray(some).nbytes) * 8
+        return self.layout.bits
+
+    # the server
+
+    def valid(self, reports: Reports) -> BoolArray:
+        """Which rows a server may count."""
+        return self.layout.fits(reports)
+
+    def require_valid(self, reports: Reports) -> None:
+        """Refuse reports that no client can have sent, naming the first."""
+        ok = self.valid(reports)
+        if not ok.all():
+            raise InvalidReport(
+                f"{type(self).__name__}: report {int(np.argmin(ok))} is not {self.layout.form}; "
+                f"count only the rows that `valid` accepts."
+            )
+
+    def aggregate(self, reports: Reports) -> Tally:
+        """Server: the sum over users. Tallies of two batches add up."""
+        self.require_valid(reports)
+        return Tally(reports.sum(axis=0), len(reports))
+
+    def simulate(self, histogram: IntArray, rng: np.random.Generator) -> Tally:
+        """A tally with the law of the user path, for users with this histogram."""
+        chunks = users(histogram, self.chunk_size)
+        tallies = (self.aggregate(self.perturb(values, rng)) for values in chunks)
+        return reduce(add, tallies) if histogram.any() else self.empty
+
+    @abstractmethod
+    def estimate(self, tally: Tally) -> Estimate:
+        """Server: unbiased frequencies."""
 
     @property
-    def batch(self) -> int:
+    def empty(self) -> Tally:
+        """The tally of no reports."""
+        none = np.zeros(0, dtype=np.int64)
+        return self.aggregate(self.perturb(none, np.random.Generator(np.random.PCG64(0))))
+
+    @property
+    def chunk_size(self) -> int:
         """How many users to perturb and aggregate at a time."""
         return max(1, min(CHUNK, CHUNK_BITS // self.report_bits))
+
+    # what it says of itself
 
     @property
     def privacy_ratio(self) -> Fraction | None:
@@ -87,28 +147,14 @@ class FrequencyOracle(ABC):
         return None
 
     @property
-    def p(self) -> float | None:
-        """Probability that a report supports the user's own value, where the oracle is pure."""
+    def support(self) -> Support | None:
+        """How reports support values, where the oracle is pure."""
         return None
 
     @property
-    def q(self) -> float | None:
-        """Probability that a report supports some other value, where the oracle is pure."""
+    def channel(self) -> Channel | None:
+        """Probability of each report given each value, where the tally counts reports."""
         return None
-
-    @property
-    def support_size(self) -> int | None:
-        """How many values each report supports, where that number is fixed."""
-        return None
-
-    def require_valid(self, reports: Reports) -> None:
-        """Refuse reports that no client can have sent, naming the first."""
-        ok = self.valid(reports)
-        if not ok.all():
-            raise InvalidReport(
-                f"{type(self).__name__}: report {int(np.argmin(ok))} is not {self.report_form}; "
-                f"count only the rows that `valid` accepts."
-            )
 
 
 @dataclass(frozen=True)
@@ -123,8 +169,9 @@ class PureOracle(FrequencyOracle):
       = \frac{q(1-q)}{n(p-q)^2} + \frac{f_v(1-p-q)}{n(p-q)}.$$
 
     Subclasses say `p`, `q`, `perturb`, `supports`; the rest follows. `aggregate` is overridden
-    where counting can be faster, `simulate` where the law of the counts is known, `log_prob` and
-    `privacy_ratio` where they are known.
+    where counting can be faster (with `support_counts`, if it tallies something else first),
+    `simulate` where the law of the counts is known, `log_prob` and `privacy_ratio` where they are
+    known.
 
     References
     ----------
@@ -150,6 +197,15 @@ class PureOracle(FrequencyOracle):
     def q(self) -> float:
         """Probability that a report supports some other value, as `perturb` realises it."""
 
+    @property
+    def support_size(self) -> int | None:
+        """How many values each report supports, where that number is fixed."""
+        return None
+
+    @cached_property
+    def support(self) -> Support:
+        return Support(self.p, self.q, self.support_size)
+
     @abstractmethod
     def supports(self, reports: Reports, value: int) -> BoolArray:
         """Which reports support `value`, shape `(n,)`: the definition, not the fast path."""
@@ -161,20 +217,38 @@ class PureOracle(FrequencyOracle):
         """
         return None
 
-    def aggregate(self, reports: Reports) -> IntArray:
+    def aggregate(self, reports: Reports) -> Tally:
         """How many reports support each value."""
         self.require_valid(reports)
-        return np.array([np.count_nonzero(self.supports(reports, v)) for v in range(self.d)])
+        counts = [np.count_nonzero(self.supports(reports, v)) for v in range(self.d)]
+        return Tally(np.array(counts), len(reports))
 
-    def estimate(self, total: Total, n: int) -> Estimate:
+    def support_counts(self, tally: Tally) -> IntArray:
+        """How many reports support each value; where the tally holds something else, decoded."""
+        return tally.total
+
+    def estimate(self, tally: Tally) -> Estimate:
         """Unbiased frequencies."""
-        if n < 1 or np.shape(total) != (self.d,):
+        counts, n = self.support_counts(tally), tally.n
+        self._require_counts(counts, n)
+        frequencies = (np.asarray(counts, dtype=np.float64) / n - self.q) / (self.p - self.q)
+        return Estimate(frequencies, tally, PureNoise.of(self.support, n), self.channel)
+
+    def _require_counts(self, counts: IntArray, n: int) -> None:
+        """Refuse counts that no `n` reports can have given."""
+        if n < 1 or np.shape(counts) != (self.d,):
             raise InvalidData(
                 f"{type(self).__name__}: an estimate needs {self.d} counts of at least one report, "
-                f"got shape {np.shape(total)} and n={n}."
+                f"got shape {np.shape(counts)} and n={n}."
             )
-        frequencies = (np.asarray(total, dtype=np.float64) / n - self.q) / (self.p - self.q)
-        return Estimate(frequencies, total, n, self.variance(n), self.p, self.q, self.support_size)
+        size = self.support_size
+        within = counts.min() >= 0 and counts.max() <= n
+        if not within or (size is not None and int(counts.sum()) != size * n):
+            each = f"{size} values" if size is not None else "at most each value once"
+            raise InvalidData(
+                f"{type(self).__name__}: these are no counts of n={n} reports, each of which "
+                f"supports {each}."
+            )
 
     def variance(self, n: int, frequency: float = 0.0) -> float:
         """Variance of the estimate of a value that a fraction `frequency` of users hold."""
@@ -182,8 +256,15 @@ class PureOracle(FrequencyOracle):
         return (frequency * own + (1 - frequency) * other) / (n * (self.p - self.q) ** 2)
 
 
+def independent_supports(support: Support, histogram: IntArray, rng: np.random.Generator) -> Tally:
+    """The tally of a pure oracle that supports every value independently of all others."""
+    n = int(histogram.sum())
+    own, others = rng.binomial(histogram, support.p), rng.binomial(n - histogram, support.q)
+    return Tally(own + others, n)
+
+
 def users(histogram: IntArray, size: int) -> Iterator[IntArray]:
-    """The users' values in batches of `size`, in order of value, without holding them all."""
+    """The users' values in chunks of `size`, in order of value, without holding them all."""
     ends = np.cumsum(histogram)
     for start in range(0, int(ends[-1]), size):
         yield users_between(ends, start, min(start + size, int(ends[-1])))

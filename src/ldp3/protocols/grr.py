@@ -9,11 +9,15 @@ from typing import Any, ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
+from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports, WordArray
 from ldp3.errors import require_values
-from ldp3.kernels import njit
+from ldp3.kernels.compile import njit
+from ldp3.kernels.source import words
 from ldp3.protocols.base import PureOracle
-from ldp3.randomness import WORDS, ceil_threshold, exp, words
-from ldp3.types import BoolArray, FloatArray, IntArray, Reports, WordArray
+from ldp3.protocols.layout import Code
+from ldp3.randomness.thresholds import WORDS, ceil_threshold, exp
+from ldp3.randomness.words import Words
+from ldp3.types import Tally
 
 
 @final
@@ -32,7 +36,7 @@ class GRR(PureOracle):
     >>> from ldp3 import stream
     >>> oracle = GRR(epsilon=2.0, d=4)
     >>> reports = oracle.perturb(np.repeat([0, 1], 5_000), stream(0))
-    >>> oracle.estimate(oracle.aggregate(reports), n=10_000).frequencies.round(1) + 0.0
+    >>> oracle.estimate(oracle.aggregate(reports)).frequencies.round(1) + 0.0
     array([0.5, 0.5, 0. , 0. ])
 
     References
@@ -69,16 +73,23 @@ class GRR(PureOracle):
         return 1
 
     @property
-    def report_bits(self) -> int:
-        return (self.d - 1).bit_length()
+    def layout(self) -> Code:
+        return Code(self.d)
 
     @property
-    def report_form(self) -> str:
-        return f"an integer in [0, {self.d})"
+    def constants(self) -> dict[str, int]:
+        return {"truth": self.truth, "lie": self.lie}
+
+    @property
+    def channel(self) -> "RandomisedResponse":
+        return RandomisedResponse(self.p, self.q)
+
+    def draw(self, value: int, words: Words) -> int:
+        return tell(value, next(words), self.truth, self.lie)
 
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
         codes = require_values(self, values, self.d)
-        reports = np.empty(len(codes), dtype=np.min_scalar_type(self.d - 1))
+        reports = np.empty(len(codes), dtype=self.layout.dtype)
         respond(codes, words(rng, len(codes)), np.uint64(self.truth), np.uint64(self.lie), reports)
         return reports
 
@@ -88,25 +99,42 @@ class GRR(PureOracle):
     def log_prob(self, reports: Reports, value: int) -> FloatArray:
         return np.where(reports == value, log(self.p), log(self.q))
 
-    def valid(self, reports: Reports) -> BoolArray:
-        if reports.ndim != 1 or not np.issubdtype(reports.dtype, np.integer):
-            return np.zeros(len(reports), dtype=bool)
-        return (reports >= 0) & (reports < self.d)
-
-    def aggregate(self, reports: Reports) -> IntArray:
+    def aggregate(self, reports: Reports) -> Tally:
         self.require_valid(reports)
-        return _histogram(reports, self.d)
+        return Tally(_histogram(reports, self.d), len(reports))
 
-    def simulate(self, histogram: IntArray, rng: np.random.Generator) -> IntArray:
+    def simulate(self, histogram: IntArray, rng: np.random.Generator) -> Tally:
         # "the truth, or a value drawn blindly from all d": the blind ones form one multinomial
         truthful = rng.binomial(histogram, self.p - self.q)
         blind = rng.multinomial((histogram - truthful).sum(), np.full(self.d, 1 / self.d))
-        return truthful + blind
+        return Tally(truthful + blind, int(histogram.sum()))
+
+
+@dataclass(frozen=True)
+class RandomisedResponse:
+    """The channel of GRR: p on the diagonal, q elsewhere."""
+
+    p: float
+    q: float
+
+    def forward(self, frequencies: FloatArray) -> FloatArray:
+        """The distribution of reports."""
+        return self.q * frequencies.sum() + (self.p - self.q) * frequencies
+
+    backward = forward  # the matrix is symmetric
 
 
 def lie_words(epsilon: float, choices: int) -> int:
     """Words, of 2⁶⁴, for each lie of a randomised response; rounded up, towards privacy."""
     return ceil_threshold(1 / (exp(epsilon) + choices - 1))
+
+
+def tell(value: int, word: int, truth: int, lie: int) -> int:
+    """The truth below `truth`; the other words fall into equal drawers, one for each lie."""
+    if word < truth:
+        return value
+    drawer = (word - truth) // lie
+    return drawer + (drawer >= value)  # step over the true value
 
 
 @njit
@@ -117,7 +145,7 @@ def respond(
     lie: np.uint64,
     reports: NDArray[Any],
 ) -> None:
-    """Words below `truth` tell it; the rest fall into equal drawers of `lie` words, one per lie."""
+    """`tell` for many users at a time."""
     inverse = 1.0 / float(lie)
     for i in range(codes.size):
         own = np.uint64(codes[i])

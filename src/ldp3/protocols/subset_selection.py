@@ -10,13 +10,17 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ldp3 import bits
-from ldp3.errors import require, require_epsilon_and_domain, require_values
-from ldp3.kernels import njit
+from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports, WordArray
+from ldp3.errors import require, require_values, whole
+from ldp3.kernels import bits
+from ldp3.kernels.compile import njit
+from ldp3.kernels.source import Key, fill, key_of, next_word, open_source
+from ldp3.kernels.subsets import subset_counts
 from ldp3.protocols.base import PureOracle
-from ldp3.randomness import WORDS, exp, expand, floor_threshold, key_of
-from ldp3.sampling import subset_counts
-from ldp3.types import BoolArray, FloatArray, IntArray, Reports, WordArray
+from ldp3.protocols.layout import Bits
+from ldp3.randomness.thresholds import WORDS, exp, floor_threshold
+from ldp3.randomness.words import Words
+from ldp3.types import Tally
 
 
 @final
@@ -43,7 +47,7 @@ class SS(PureOracle):
     >>> from ldp3 import stream
     >>> oracle = SS(epsilon=2.0, d=4)
     >>> reports = oracle.perturb(np.repeat([0, 1], 50_000), stream(0))
-    >>> oracle.estimate(oracle.aggregate(reports), n=100_000).frequencies.round(1) + 0.0
+    >>> oracle.estimate(oracle.aggregate(reports)).frequencies.round(1) + 0.0
     array([0.5, 0.5, 0. , 0. ])
 
     References
@@ -54,15 +58,15 @@ class SS(PureOracle):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("subset", "subset selection")
+    examples: ClassVar[tuple[str, ...]] = ("ss(k=1)", "ss(k=4)")
 
     k: int = 0
 
     def __post_init__(self) -> None:
-        require_epsilon_and_domain(self, self.epsilon, self.d)
+        self.settle()
         if self.k == 0:
             object.__setattr__(self, "k", _best_size(self.epsilon, self.d))
-        whole = isinstance(self.k, int) and not isinstance(self.k, bool)
-        require(whole and 1 <= self.k < self.d, self, f"k must be in 1..{self.d - 1}", self.k)
+        require(whole(self.k, 1, self.d - 1), self, f"k must be in 1..{self.d - 1}", self.k)
         super().__post_init__()
 
     @cached_property
@@ -88,12 +92,23 @@ class SS(PureOracle):
         return self.k
 
     @property
-    def report_bits(self) -> int:
-        return self.d
+    def layout(self) -> Bits:
+        return Bits(self.d, ones=self.k)
 
     @property
-    def report_form(self) -> str:
-        return f"{self.k} of {self.d} values, packed into {bits.width(self.d)} words of 64 bits"
+    def constants(self) -> dict[str, int]:
+        return {"own": self.own, "k": self.k}
+
+    def draw(self, value: int, words: Words) -> int:
+        # a word for the own value, then others, drawn with replacement until k differ
+        inside = next(words) < self.own
+        mask = np.uint64((1 << (self.d - 1).bit_length()) - 1)
+        members = np.zeros(self.d, dtype=bool)
+        while (missing := self.k - inside - int(members.sum())) > 0:
+            others = words.take(missing) & mask  # none of them can be one too many
+            members[others[(others < self.d) & (others != value)]] = True
+        members[value] = inside
+        return bits.number(members)
 
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
         codes = require_values(self, values, self.d)
@@ -117,21 +132,17 @@ class SS(PureOracle):
         outside = log(WORDS - self.own) - log(self.d - self.k)
         return np.where(self.supports(reports, value), inside, outside)
 
-    def valid(self, reports: Reports) -> BoolArray:
-        ok = bits.well_formed(reports, self.d)
-        return ok & (bits.sizes(reports) == self.k) if ok.any() else ok
-
-    def aggregate(self, reports: Reports) -> IntArray:
+    def aggregate(self, reports: Reports) -> Tally:
         self.require_valid(reports)
-        return bits.count(reports, self.d)
+        return Tally(bits.count(reports, self.d), len(reports))
 
-    def simulate(self, histogram: IntArray, rng: np.random.Generator) -> IntArray:
+    def simulate(self, histogram: IntArray, rng: np.random.Generator) -> Tally:
         # With probability β a report is the own value and a uniform subset of k-1 others, else a
         # blind uniform subset of k of all values: the same law, and blind users are alike.
         blind_share = (1 - Fraction(self.own, WORDS)) / (1 - Fraction(self.k, self.d))
         keep = rng.binomial(histogram, float(1 - blind_share))
-        blind = int(histogram.sum() - keep.sum())
-        return keep + subset_counts(keep, blind, self.k, key_of(rng))
+        n, kept = int(histogram.sum()), int(keep.sum())
+        return Tally(keep + subset_counts(keep, n - kept, self.k, key_of(rng)), n)
 
     @cached_property
     def _start(self) -> tuple[int, int]:
@@ -179,19 +190,18 @@ def _draw_subsets(
     own: np.uint64,
     level: int,
     numerator: int,
-    key: NDArray[np.uint32],
+    key: Key,
     rows: WordArray,
 ) -> None:
     # Start from independent bits of density numerator / 2^level; given its size, such a set is
     # uniform. Then add or remove uniformly drawn members until the size is right: still uniform.
-    # The own value stands apart. Randomness that runs out is refilled, never thrown away.
+    # The own value stands apart.
     n, width = rows.shape
     step = max(1, 8192 // width)  # users whose planes stay in cache
     flat = rows.reshape(-1)
     planes = np.empty((16, (step * width * max(level, 1) + 7) // 8), np.uint32)
     plane = planes.reshape(-1).view(np.uint64)
-    spares = np.empty((16, 64), np.uint32)
-    spare = spares.reshape(-1).view(np.uint64)
+    source = open_source(key)
     one, zero = np.uint64(1), np.uint64(0)
     size = np.uint64(d)
     last = ~zero if d % 64 == 0 else (one << np.uint64(d % 64)) - one
@@ -199,15 +209,13 @@ def _draw_subsets(
     while (1 << digits) < d:
         digits += 1
     mask, shift, per_word = (one << np.uint64(digits)) - one, np.uint64(digits), 64 // digits
-    counter, used = zero, spare.size
     draws, left = zero, 0
     for start in range(0, n, step):
         users = min(step, n - start)
         base, words = start * width, users * width
         flat[base : base + words] = zero
         if level > 0:
-            expand(key, counter, planes)
-            counter += np.uint64(planes.shape[1])
+            fill(source, planes)
         for b in range(level):  # from the lowest binary digit of the density to the highest
             part = plane[b * words : (b + 1) * words]
             if (numerator >> b) & 1:
@@ -217,12 +225,7 @@ def _draw_subsets(
                 for j in range(words):
                     flat[base + j] &= part[j]
         for i in range(start, start + users):
-            if used == spare.size:
-                expand(key, counter, spares)
-                counter += np.uint64(spares.shape[1])
-                used = 0
-            inside = int(spare[used] < own)
-            used += 1
+            inside = int(next_word(source) < own)
             word, bit = np.int64(codes[i]) >> 6, one << (np.uint64(codes[i]) & np.uint64(63))
             rows[i, width - 1] &= last
             rows[i, word] &= ~bit
@@ -236,18 +239,13 @@ def _draw_subsets(
             need = abs(need)
             while need > 0:
                 if left == 0:
-                    if used == spare.size:
-                        expand(key, counter, spares)
-                        counter += np.uint64(spares.shape[1])
-                        used = 0
-                    draws, left = spare[used], per_word
-                    used += 1
+                    draws, left = next_word(source), per_word
                 value = draws & mask
                 draws >>= shift
                 left -= 1
                 if value < size:
-                    at, place = np.int64(value >> np.uint64(6)), one << (value & np.uint64(63))
-                    fits = (rows[i, at] ^ flip) & place == zero
+                    other, member = np.int64(value >> np.uint64(6)), one << (value & np.uint64(63))
+                    fits = (rows[i, other] ^ flip) & member == zero
                     need -= int(fits)
-                    rows[i, at] ^= place if fits else zero
+                    rows[i, other] ^= member if fits else zero
             rows[i, word] = (rows[i, word] & ~bit) | (bit * np.uint64(inside))

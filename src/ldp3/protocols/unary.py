@@ -10,12 +10,16 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ldp3 import bits
+from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports, WordArray
 from ldp3.errors import require_values
-from ldp3.kernels import njit
-from ldp3.protocols.base import PureOracle
-from ldp3.randomness import WORDS, ceil_threshold, exp, expand, floor_threshold, key_of
-from ldp3.types import BoolArray, FloatArray, IntArray, Reports, WordArray
+from ldp3.kernels import bits
+from ldp3.kernels.compile import njit
+from ldp3.kernels.source import Key, fill, key_of, next_word, open_source
+from ldp3.protocols.base import PureOracle, independent_supports
+from ldp3.protocols.layout import Bits
+from ldp3.randomness.thresholds import WORDS, ceil_threshold, exp, floor_threshold
+from ldp3.randomness.words import Words
+from ldp3.types import Tally
 
 
 @dataclass(frozen=True)
@@ -50,12 +54,19 @@ class UnaryEncoding(PureOracle):
         return Fraction(self.own * (WORDS - self.other), self.other * (WORDS - self.own))
 
     @property
-    def report_bits(self) -> int:
-        return self.d
+    def layout(self) -> Bits:
+        return Bits(self.d)
 
     @property
-    def report_form(self) -> str:
-        return f"{self.d} bits packed into {bits.width(self.d)} words of 64"
+    def constants(self) -> dict[str, int]:
+        return {"own": self.own, "other": self.other}
+
+    def draw(self, value: int, words: Words) -> int:
+        # one word for every bit, from bit 0 on
+        draws = words.take(self.d)
+        report = draws < np.uint64(self.other)
+        report[value] = draws[value] < np.uint64(self.own)
+        return bits.number(report)
 
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
         codes = require_values(self, values, self.d)
@@ -73,16 +84,12 @@ class UnaryEncoding(PureOracle):
         zero = log(WORDS - self.own) - log(WORDS - self.other)
         return np.where(self.supports(reports, value), one, zero)
 
-    def valid(self, reports: Reports) -> BoolArray:
-        return bits.well_formed(reports, self.d)
-
-    def aggregate(self, reports: Reports) -> IntArray:
+    def aggregate(self, reports: Reports) -> Tally:
         self.require_valid(reports)
-        return bits.count(reports, self.d)
+        return Tally(bits.count(reports, self.d), len(reports))
 
-    def simulate(self, histogram: IntArray, rng: np.random.Generator) -> IntArray:
-        # bits are independent
-        return rng.binomial(histogram, self.p) + rng.binomial(histogram.sum() - histogram, self.q)
+    def simulate(self, histogram: IntArray, rng: np.random.Generator) -> Tally:
+        return independent_supports(self.support, histogram, rng)
 
 
 @final
@@ -99,7 +106,7 @@ class RAPPOR(UnaryEncoding):
     >>> from ldp3 import stream
     >>> oracle = RAPPOR(epsilon=2.0, d=4)
     >>> reports = oracle.perturb(np.repeat([0, 1], 50_000), stream(0))
-    >>> oracle.estimate(oracle.aggregate(reports), n=100_000).frequencies.round(1) + 0.0
+    >>> oracle.estimate(oracle.aggregate(reports)).frequencies.round(1) + 0.0
     array([0.5, 0.5, 0. , 0. ])
 
     References
@@ -134,7 +141,7 @@ class OUE(UnaryEncoding):
     >>> from ldp3 import stream
     >>> oracle = OUE(epsilon=2.0, d=4)
     >>> reports = oracle.perturb(np.repeat([0, 1], 50_000), stream(0))
-    >>> oracle.estimate(oracle.aggregate(reports), n=100_000).frequencies.round(1) + 0.0
+    >>> oracle.estimate(oracle.aggregate(reports)).frequencies.round(1) + 0.0
     array([0.5, 0.5, 0. , 0. ])
 
     References
@@ -163,20 +170,18 @@ def _randomise(
     own: np.uint64,
     other: np.uint64,
     last: np.uint64,
-    key: NDArray[np.uint32],
+    key: Key,
     rows: WordArray,
 ) -> None:
     # A bit is 1 when its 64-bit draw is below a threshold. Draws are made bit by bit from the
     # top, for 64 positions at once: eight planes decide all but one draw in 256, and an undecided
-    # draw takes one more word for its other 56 bits. Randomness that runs out is refilled and
-    # never thrown away, which would bias what is kept.
+    # draw takes one more word for its other 56 bits.
     n, width = rows.shape
     step = max(1, 8192 // width)  # users whose planes stay in cache
     flat = rows.reshape(-1)
     planes = np.empty((16, step * width), np.uint32)
     plane = planes.reshape(-1).view(np.uint64).reshape(8, step * width)
-    spares = np.empty((16, 64), np.uint32)
-    spare = spares.reshape(-1).view(np.uint64)
+    source = open_source(key)
     truths = np.empty((16, (step + 7) // 8), np.uint32)
     truth = truths.reshape(-1).view(np.uint64)
     open_bits = np.empty(step * width, np.uint64)
@@ -188,12 +193,10 @@ def _randomise(
     t0, t1, t2, t3 = threshold[0], threshold[1], threshold[2], threshold[3]
     t4, t5, t6, t7 = threshold[4], threshold[5], threshold[6], threshold[7]
     rest = other << np.uint64(8)
-    counter, used = zero, spare.size
     for start in range(0, n, step):
         users = min(step, n - start)
         size, base = users * width, start * width
-        expand(key, counter, planes)
-        counter += np.uint64(planes.shape[1])
+        fill(source, planes)
         for j in range(size):
             below, still = _below(zero, full, plane[0, j], t0)
             below, still = _below(below, still, plane[1, j], t1)
@@ -214,14 +217,8 @@ def _randomise(
             while still != zero:
                 bit = still & (zero - still)  # the lowest one
                 still ^= bit
-                if used == spare.size:
-                    expand(key, counter, spares)
-                    counter += np.uint64(spares.shape[1])
-                    used = 0
-                flat[base + j] |= bit * np.uint64(spare[used] < rest)
-                used += 1
-        expand(key, counter, truths)
-        counter += np.uint64(truths.shape[1])
+                flat[base + j] |= bit * np.uint64(next_word(source) < rest)
+        fill(source, truths)
         for i in range(users):
             rows[start + i, width - 1] &= last
             word = np.int64(codes[start + i]) >> 6

@@ -1,51 +1,15 @@
 """What a recommendation says."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from ldp3.collection.plan import Plan
 from ldp3.recommendation.race import Reason
+from ldp3.recommendation.sentences import Candidate
 
-
-@dataclass(frozen=True)
-class Interval:
-    """An estimate and the ends of its confidence interval."""
-
-    value: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A protocol with a method.
-
-    Parameters
-    ----------
-    protocol, method
-        Their specs.
-    error
-        What the metric will be.
-    worse
-        By how much it is worse than the chosen one, in units of the metric.
-    report_bits
-        Size of a report.
-    collections
-        How many were simulated of it.
-    """
-
-    protocol: str
-    method: str
-    error: Interval
-    worse: Interval
-    report_bits: int
-    collections: int
-
-    @property
-    def name(self) -> str:
-        """Both specs."""
-        return f"{self.protocol} + {self.method}"
+if TYPE_CHECKING:
+    from ldp3.collection.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -150,12 +114,14 @@ class Recommendation:
 
     def render(self, format: str = "text") -> str:
         """As text, Markdown or JSON."""
-        from ldp3.recommendation import wording
+        from ldp3.recommendation import forms
 
-        return wording.render(self, format)
+        return forms.render(self, format)
 
-    def plan(self, labels: Sequence[str]) -> Plan:
+    def plan(self, labels: Sequence[str], plugins: Iterable[str | Path] = ()) -> "Plan":
         """The collection that deploys the first answer over these values."""
+        from ldp3.collection.plan import Plan
+
         first = self.answers[0]
         return Plan(
             self.dataset,
@@ -164,6 +130,7 @@ class Recommendation:
             self.d,
             tuple(labels),
             method=first.best.method,
+            plugins=plugins,
         )
 
     def to_dict(self) -> dict[str, Any]:

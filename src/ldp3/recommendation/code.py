@@ -3,13 +3,13 @@
 import sys
 from pathlib import Path
 
-from ldp3.bench import Bench
+from ldp3.plugins import PREFIX
+from ldp3.postprocessing.base import PostProcessor
+from ldp3.protocols.base import FrequencyOracle
 
 
-def lines(at: Bench, epsilon: int, protocol: int, method: int) -> str:
-    """Client, server and post-processing, for a protocol, ε and method of the bench."""
-    oracle, refine = at.oracles[protocol][epsilon], at.methods[method]
-    spec, how = at.experiment.protocols[protocol].spec, at.experiment.methods[method].spec
+def lines(oracle: FrequencyOracle, spec: str, refine: PostProcessor, how: str) -> str:
+    """Client, server and post-processing, for an oracle and a method with their specs."""
     imports = ["import ldp3"]
     make = f"ldp3.oracle({spec!r}, epsilon={oracle.epsilon!r}, d={oracle.d})"
     if _foreign(type(oracle)):
@@ -27,8 +27,8 @@ def lines(at: Bench, epsilon: int, protocol: int, method: int) -> str:
             "",
             f"oracle = {make}",
             "reports = oracle.perturb(values, ldp3.secure())  # on the users' devices",
-            "total = oracle.aggregate(reports)  # on the server; totals of batches add up",
-            "estimate = oracle.estimate(total, n=len(reports))",
+            "tally = oracle.aggregate(reports)  # on the server; tallies of batches add up",
+            "estimate = oracle.estimate(tally)",
             f"frequencies = {after}",
         ]
     )
@@ -42,6 +42,6 @@ def _foreign(cls: type) -> bool:
 def _import(cls: type) -> str:
     """From where it was loaded: a plug-in's file lies where Python can find it, or is moved."""
     module = cls.__module__
-    if module.startswith("ldp3_plugin_"):
+    if module.startswith(PREFIX):
         module = Path(str(sys.modules[module].__file__)).stem
     return f"from {module} import {cls.__name__}"

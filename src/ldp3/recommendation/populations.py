@@ -25,8 +25,9 @@ from functools import cached_property
 
 import numpy as np
 
-from ldp3.randomness import stream
-from ldp3.types import Dataset, FloatArray, IntArray, apportion
+from ldp3.arrays import FloatArray, IntArray, apportion
+from ldp3.randomness.streams import stream
+from ldp3.types import Dataset
 
 MEANS = 40  # components, from a 50th of a person to twice the most frequent value, …
 SHAPES = 1.0, 4.0, 16.0, 64.0, 1024.0  # … times these: from rough to nearly all the same

@@ -20,7 +20,7 @@ of the level
 $$\frac{\alpha}{K\,s\,(m-1)}$$
 
 of $K$ looks, $m$ combinations, and $s$ of them left in the race: $R$ doubles from look to look, and
-every look pays its share of $\alpha$. As in `ldp3.ranking`, all truly best combinations then stay
+every look pays its share of $\alpha$. As in `results.ties`, all truly best combinations then stay
 with probability at least $1-\alpha$, up to the normal approximation of means.
 
 A combination that is neither worse than another nor may yet show another to be worse is *given up*:
@@ -34,7 +34,7 @@ from typing import Literal
 
 import numpy as np
 
-from ldp3.types import BoolArray, FloatArray, IntArray
+from ldp3.arrays import BoolArray, FloatArray, IntArray
 
 POPULATIONS = 32  # fewer: t quantiles grow; more: less repeats on each to take the noise out
 VALUES = 4096  # repeats times values of the domain, at most, within these bounds:

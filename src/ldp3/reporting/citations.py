@@ -1,65 +1,60 @@
 """BibTeX for what was used.
 
-A class says in the *References* of its docstring what it comes from. `references.bib` holds each of
-those works once; the two meet by the title, so neither knows keys of the other.
+A class says in the *References* of its docstring what it comes from. `references.bib` holds works
+with all that an entry can say; the two meet by the title, so neither knows keys of the other. A
+work that it does not hold, as of a new protocol or a plug-in, gets an entry from the docstring.
 """
 
-import inspect
 import re
 from collections.abc import Iterable
 from contextlib import suppress
 from importlib.resources import files
+from itertools import chain, count
 from types import ModuleType
 
-from ldp3 import catalog
-from ldp3.errors import UnknownName
-from ldp3.metrics.base import Metric
-from ldp3.postprocessing.base import PostProcessor
-from ldp3.protocols.base import FrequencyOracle
-from ldp3.results import Results
+from ldp3 import kinds, specs
+from ldp3.docstrings import reference
+from ldp3.errors import LDPError
+from ldp3.reporting.works import Work, works
+from ldp3.results.table import Results
 
 TOOLKIT = "balioglu2025ldp3"
-KINDS: dict[str, type] = {
-    "protocol": FrequencyOracle,
-    "method": PostProcessor,
-    "metric": Metric,
-}
 
 
 def bibtex(classes: Iterable[type]) -> str:
     """The entries that these classes refer to, each once, the toolkit's paper first.
 
-    A work that we have no entry for, as a plug-in's may be, is a comment to follow up.
+    A reference that says no work in our way of writing is a comment to follow up.
     """
-    known, found, unknown = entries(), [TOOLKIT], []
+    known = entries()
+    keys = {_plain(title(entry)): key for key, entry in known.items()}
+    cited, comments = [TOOLKIT], []
     for cls in classes:
         text = reference(cls)
-        keys = [key for key, entry in known.items() if _plain(title(entry)) in _plain(text)]
-        found += [key for key in keys if key not in found]
-        if text and not keys:
-            unknown.append(f"% {catalog.name_of(cls)}: {text}")
-    return "\n\n".join([*(known[key] for key in found), *dict.fromkeys(unknown)])
+        found = works(text)
+        for work in found:
+            if _plain(work.title) not in keys:
+                keys[_plain(work.title)] = key = _new_key(work, known)
+                known[key] = work.entry(key)
+        cited += [keys[_plain(work.title)] for work in found]
+        if text and not found:
+            comments.append(f"% {kinds.name_of(cls)}: {text}")
+    return "\n\n".join([*(known[key] for key in dict.fromkeys(cited)), *dict.fromkeys(comments)])
 
 
 def used_by(results: Results, *plugins: ModuleType) -> list[type]:
-    """The protocols, methods and metrics of a run that are at hand; plug-ins may not be."""
+    """What a run used and is at hand, which plug-ins may not be."""
     found: list[type] = []
-    for column, kind in KINDS.items():
-        for spec in results.table[column].unique(maintain_order=True):
-            for part in catalog.split(spec, "+"):
-                with suppress(UnknownName):
-                    found.append(catalog.look_up(kind, catalog.parse(part)[0], *plugins))
+    for kind in kinds.every_kind().values():
+        for spec in results.table[kinds.called(kind)].unique(maintain_order=True):
+            for part in specs.split(spec, "+"):
+                with suppress(LDPError):
+                    found.append(kinds.look_up(kind, specs.parse(part)[0], *plugins))
     return found
 
 
-def reference(cls: type) -> str:
-    """What a class comes from, in its own words."""
-    text = inspect.getdoc(cls) or ""
-    return " ".join(text.partition("References\n----------\n")[2].partition("\n\n")[0].split())
-
-
 def entries() -> dict[str, str]:
-    """Every entry by its key."""
+    """Every entry of `references.bib` by its key."""
     text = files("ldp3.reporting").joinpath("references.bib").read_text(encoding="utf-8")
     return {match[1]: match[0] for match in re.finditer(r"@\w+\{(\w+),\n.*?\n\}", text, re.DOTALL)}
 
@@ -69,5 +64,11 @@ def title(entry: str) -> str:
     return re.findall(r"^  title = \{(.*)\},$", entry, re.MULTILINE)[0]
 
 
+def _new_key(work: Work, taken: Iterable[str]) -> str:
+    """The work's own key; where another work has it, with a number."""
+    keys = chain([work.key], (f"{work.key}_{i}" for i in count(2)))
+    return next(key for key in keys if key not in taken)
+
+
 def _plain(text: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", text.lower())
+    return "".join(filter(str.isalnum, text.lower()))

@@ -1,7 +1,6 @@
 """The contract as a library: what protocols, methods and metrics must do, checked."""
 
 from ldp3.verification.base import ALPHA, Finding, Verdict
-from ldp3.verification.command import verify
-from ldp3.verification.oracles import oracle_findings
+from ldp3.verification.verify import SETTINGS, findings
 
-__all__ = ["ALPHA", "Finding", "Verdict", "oracle_findings", "verify"]
+__all__ = ["ALPHA", "SETTINGS", "Finding", "Verdict", "findings"]

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldp3.errors import blame
-from ldp3.types import FloatArray
+from ldp3.arrays import FloatArray
+from ldp3.plugins import blame
 
 ALPHA = 1e-6  # chance that one statistical check fails by accident
 
@@ -106,11 +106,13 @@ def statistical(check: str, p_values: FloatArray, draws: int, what: str = "") ->
     p_values = np.atleast_1d(p_values)
     worst = float(p_values.min(initial=1.0))
     evidence = f"smallest p-value {worst:.2g} of {p_values.size}{what}"
-    return Finding(check, worst * p_values.size >= ALPHA, evidence, draws, ALPHA)
+    return Finding(check, worst * max(1, p_values.size) >= ALPHA, evidence, draws, ALPHA)
 
 
 def binomial_p(
-    successes: NDArray[Any] | np.integer[Any] | int, trials: int, p: float | FloatArray
+    successes: NDArray[Any] | np.integer[Any] | int,
+    trials: NDArray[Any] | int,
+    p: float | FloatArray,
 ) -> FloatArray:
     """Exact two-sided p-values of counts that should be Binomial(trials, p)."""
     from scipy.special import bdtr, bdtrc

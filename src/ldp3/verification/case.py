@@ -8,22 +8,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports
 from ldp3.protocols.base import FrequencyOracle, PureOracle
-from ldp3.randomness import stream
-from ldp3.types import FloatArray, IntArray, Reports, Total
+from ldp3.randomness.streams import stream
+from ldp3.types import Tally
 
 REPORTS = 40_000  # per value
 SECONDS = 0.4  # of perturbing, per sample: a slow oracle is asked for fewer reports
 BYTES = 2**27  # of reports held at a time
 COLUMNS = 32  # looked at where reports are long
+RUNS = 2_000  # populations, where the estimate of a population is one draw
+SMALL = 100  # a domain in which all values are looked at
+OFTEN = 100  # times that something rare is expected before its mean is looked at
 
 
 @dataclass(frozen=True)
-class Case:
+class OracleCase:
     """An oracle, with a sample of its reports that several checks share."""
 
     oracle: FrequencyOracle
     seed: int = 0
+
+    @property
+    def pure(self) -> PureOracle:
+        """The oracle, for a check that only pure ones are asked."""
+        assert isinstance(self.oracle, PureOracle)
+        return self.oracle
 
     @cached_property
     def values(self) -> list[int]:
@@ -86,14 +96,22 @@ class Case:
             wanted //= 2
         return wanted
 
-    def totals(self, histogram: IntArray, runs: int, what: str) -> list[Total]:
-        """Aggregates of `runs` populations with this histogram, by the user path."""
+    def tallies(self, histogram: IntArray, runs: int, what: str) -> list[Tally]:
+        """Tallies of `runs` populations with this histogram, by the user path."""
         rng, values = self.stream(what), np.repeat(np.arange(self.oracle.d), histogram)
         return [self.oracle.aggregate(self.oracle.perturb(values, rng)) for _ in range(runs)]
 
-    def estimates(self, totals: list[Total], n: int) -> FloatArray:
+    def estimates(self, tallies: list[Tally]) -> FloatArray:
         """The frequencies estimated from each."""
-        return np.array([self.oracle.estimate(total, n).frequencies for total in totals])
+        return np.array([self.oracle.estimate(tally).frequencies for tally in tallies])
+
+    def told(self, histogram: IntArray, runs: int) -> BoolArray:
+        """The values whose counts vary enough in so many runs to tell of a mean and a variance."""
+        if not isinstance(self.oracle, PureOracle):
+            return np.ones(self.oracle.d, dtype=bool)
+        p, q, n = self.oracle.p, self.oracle.q, int(histogram.sum())
+        rarer = histogram * min(p, 1 - p) + (n - histogram) * min(q, 1 - q)
+        return np.asarray(runs * rarer >= OFTEN)
 
     def codes(self, reports: Reports) -> NDArray[np.uint8]:
         """Small whole numbers that say something about each report, shape `(n, several)`.

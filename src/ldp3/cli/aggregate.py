@@ -1,0 +1,97 @@
+"""`ldp3 aggregate`."""
+
+import sys
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from ldp3.cli import options
+from ldp3.collection.reports import ReportFormat
+from ldp3.errors import InvalidParameter, require
+
+if TYPE_CHECKING:
+    from ldp3.collection.aggregator import Aggregator
+
+
+def aggregate(
+    description: options.Description,
+    reports: Annotated[list[Path], Parameter(negative=())],
+    /,
+    *,
+    output: options.Output,
+    input_format: ReportFormat | None = None,
+    threads: options.Threads = None,
+    executor: options.Executor = "threads",
+    plugins: options.Plugins = [],  # noqa: B006
+    quiet: options.Quiet = False,
+) -> None:
+    """Count any number of files of reports; rows that cannot be counted are left out and told.
+
+    The workers of a Dask cluster must see the files. Threads are as fast as processes here.
+
+    Parameters
+    ----------
+    reports
+        Files of reports: .parquet, .arrow, .jsonl, .bin.
+    input_format
+        What the files hold, where their endings do not say.
+    """
+    from ldp3.collection.aggregator import Aggregator
+
+    require(threads is None or threads >= 1, "--threads", "must be at least 1", threads)
+    require_once(reports)
+    server = Aggregator(description, plugins)
+    shown = sys.stderr.isatty() and not quiet
+
+    def tick(n: int) -> None:
+        if shown:
+            print(f"\r{n:,} reports", end="", file=sys.stderr, flush=True)
+
+    try:
+        with _pool(executor, threads) as pool:
+            server.add_files(
+                reports, input_format=input_format, executor=pool, threads=threads, tick=tick
+            )
+    finally:
+        if shown:
+            print(f"\r{' ' * 40}\r", end="", file=sys.stderr, flush=True)
+    server.save(output)
+    if not quiet:
+        print(summary(server))
+
+
+@contextmanager
+def _pool(executor: str, threads: int | None) -> Iterator[Executor | None]:
+    """Where reports are counted; None for threads."""
+    if executor == "threads":
+        yield None
+    elif executor == "dask" or "://" in executor:
+        from ldp3.cores import available_cores
+        from ldp3.experiment.dask import cluster_executor
+
+        with cluster_executor(executor, threads or available_cores()) as pool:
+            yield pool
+    else:
+        raise InvalidParameter(
+            f"--executor is 'threads', 'dask' or the address of a Dask scheduler, got {executor!r}."
+        )
+
+
+def require_once(paths: list[Path]) -> None:
+    """What is given twice would be counted twice."""
+    seen: set[Path] = set()
+    for path in paths:
+        if path.resolve() in seen:
+            raise InvalidParameter(f"{path} is given twice: it would be counted twice.")
+        seen.add(path.resolve())
+
+
+def summary(server: "Aggregator") -> str:
+    """What was counted, and what was not."""
+    refused = ", ".join(f"{rows:,} {reason}" for reason, rows in server.refused.items())
+    left_out = f"; left out: {refused}" if refused else ""
+    return f"{server.n:,} reports of {server.plan.name!r} counted{left_out}"

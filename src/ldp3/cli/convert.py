@@ -1,0 +1,35 @@
+"""`ldp3 convert`."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from ldp3.cli import options
+from ldp3.cli.speaking import Console
+
+
+def convert(
+    data: Annotated[str, Parameter(help="A file, a name, or a spec such as zipf(s=1.3, d=64).")],
+    output: Path,
+    /,
+    *,
+    with_counts: bool = False,
+    population: options.Population = None,
+    reading: options.ReadingFlags = options.AS_IT_IS,
+) -> None:
+    """Write any dataset to a .txt, .csv or .parquet file, one value per row.
+
+    Parameters
+    ----------
+    output
+        The file to write.
+    with_counts
+        Write each value once, with the number of its users (.csv, .parquet).
+    """
+    from ldp3.datasets.convert import write
+
+    users = options.loaded(data, reading, [])
+    for note in users.notes:
+        Console().note(note)
+    write(users if population is None else users.scaled(population), output, with_counts)

@@ -1,0 +1,47 @@
+"""`ldp3 estimate`."""
+
+from pathlib import Path
+from typing import Literal
+
+from ldp3.cli import options
+
+
+def estimate(
+    counts: Path,
+    /,
+    *,
+    method: options.Method = None,
+    confidence: options.Confidence = 0.95,
+    simultaneous: bool = False,
+    plugins: options.Plugins = [],  # noqa: B006
+    output: options.MaybeOutput = None,
+    format: Literal["table", "csv", "json"] = "table",
+) -> None:
+    """Estimate the frequencies of a collection, with confidence intervals.
+
+    The method is the plan's, unless another one is given.
+
+    Parameters
+    ----------
+    counts
+        The counts, as `ldp3 aggregate` or `ldp3 merge` wrote them.
+    simultaneous
+        Intervals that hold for all values at once with this confidence.
+    output
+        Write the estimate to a .csv, .json or .parquet file, or an .html page.
+    format
+        How the estimate is printed.
+    """
+    from ldp3.collection.aggregator import Aggregator
+    from ldp3.collection.estimates import CollectionEstimate
+
+    server = Aggregator.load(counts, plugins)
+    found = CollectionEstimate.of(server, method, confidence, simultaneous)
+    if output is not None and output.suffix == ".html":
+        from ldp3.files import write_text
+        from ldp3.reporting.estimate import estimate_page
+
+        write_text(output, estimate_page(found))
+    elif output is not None:
+        found.save(output)
+    print({"table": found.text, "csv": found.csv, "json": found.json}[format](), end="")

@@ -1,0 +1,76 @@
+"""`ldp3 list`."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from ldp3.cli import options
+
+Kind = Literal["protocols", "methods", "metrics", "datasets"]
+
+
+def list_(
+    kinds: Annotated[list[Kind] | None, Parameter(name="KIND")] = None,
+    /,
+    *,
+    plugins: options.Plugins = [],  # noqa: B006
+    cite: bool = False,
+    used: Path | None = None,
+) -> None:
+    """Show every protocol, method, metric and dataset: one line, parameters, reference.
+
+    Parameters
+    ----------
+    kinds
+        What to show; everything by default.
+    cite
+        Print the references as BibTeX instead.
+    used
+        Only what these results used.
+    """
+    from ldp3.kinds import every_kind, find, installed_names
+    from ldp3.plugins import load_plugins
+
+    modules = load_plugins(plugins)
+    known = {name: kind for name, kind in every_kind().items() if not kinds or name in kinds}
+    shown: dict[str, list[type]] = {
+        name: list(find(kind, *modules).values()) for name, kind in known.items()
+    }
+    if used is not None:
+        from ldp3.reporting.citations import used_by
+        from ldp3.results.storage import load_results
+
+        chosen = used_by(load_results(used), *modules)
+        shown = {name: [cls for cls in found if cls in chosen] for name, found in shown.items()}
+    if cite:
+        from ldp3.reporting.citations import bibtex
+
+        print(bibtex(cls for found in shown.values() for cls in found))
+        return
+    for name, found in shown.items():
+        if found:
+            print(name)
+            print("\n".join(map(_described, found)))
+            for other, package in installed_names(known[name]).items():
+                print(f"  {other}\n      From the installed package {package}.")
+            print()
+
+
+def _described(cls: type) -> str:
+    """Name and parameters, the first line of the docstring, the reference."""
+    from dataclasses import MISSING
+
+    from ldp3.docstrings import reference, summary
+    from ldp3.kinds import name_of
+    from ldp3.protocols.base import FrequencyOracle
+    from ldp3.specs import parameters
+
+    given = ("epsilon", "d") if issubclass(cls, FrequencyOracle) else ()  # by the experiment
+    tuned = [
+        f.name if f.default is MISSING else f"{f.name}={f.default!r}"
+        for f in parameters(cls, *given)
+    ]
+    name = name_of(cls) + (f"({', '.join(tuned)})" if tuned else "")
+    lines = [f"  {name}", f"      {summary(cls)}."]
+    return "\n".join([*lines, *([f"      {reference(cls)}"] if reference(cls) else [])])

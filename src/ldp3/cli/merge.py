@@ -1,0 +1,42 @@
+"""`ldp3 merge`."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from ldp3.cli import options
+from ldp3.cli.aggregate import require_once, summary
+from ldp3.cli.speaking import Console
+
+
+def merge(
+    counts: Annotated[list[Path], Parameter(negative=())],
+    /,
+    *,
+    output: options.Output,
+    plugins: options.Plugins = [],  # noqa: B006
+    quiet: options.Quiet = False,
+) -> None:
+    """Add up the counts of parts of one collection.
+
+    Parameters
+    ----------
+    counts
+        Files of counts, each of other reports.
+    """
+    from ldp3.collection.aggregator import Aggregator
+
+    require_once(counts)
+    whole, *parts = [Aggregator.load(path, plugins) for path in counts]
+    for part in parts:
+        whole.merge(part)
+    whole.save(output)
+    if quiet:
+        return
+    if whole.identified and parts:
+        Console().note(
+            "a report that is in two of the parts was counted twice; aggregate the files together "
+            "where that can be."
+        )
+    print(summary(whole))

@@ -1,0 +1,171 @@
+"""The options that several commands share, each written once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Group, Parameter
+
+from ldp3.datasets.base import Format, Missing, Pick, Reading
+from ldp3.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from ldp3.types import Dataset
+
+COMPARE = Group("Compare", sort_key=1)
+DEPLOY = Group("Deploy", sort_key=2)
+EXTEND = Group("Extend", sort_key=3)
+OUTPUT = Group("Output", sort_key=1)
+READING = Group("Reading the data", sort_key=2)
+
+_several = Parameter(consume_multiple=True)
+
+Epsilons = Annotated[
+    list[str],
+    _several,
+    Parameter(name=["--epsilon", "-e"], help="Privacy budgets, separated by spaces or commas."),
+]
+Epsilon = Annotated[
+    float, Parameter(name=["--epsilon", "-e"], help="Privacy budget of one report.")
+]
+Protocols = Annotated[
+    list[str],
+    _several,
+    Parameter(
+        name=["--protocols", "-p"],
+        help='Protocols, such as grr or "olh(g=4)"; paper, all. See `ldp3 list protocols`.',
+    ),
+]
+Methods = Annotated[
+    list[str],
+    _several,
+    Parameter(
+        name=["--methods", "-m"],
+        help="Post-processing methods, such as norm_sub or power+norm_sub; paper, all. None is "
+        "always among them.",
+    ),
+]
+Metrics = Annotated[
+    list[str],
+    _several,
+    Parameter(name=["--metrics", "-u"], help="Utility metrics, such as l1 or kl; paper, all."),
+]
+Data = Annotated[
+    str,
+    Parameter(
+        name=["--data", "-d"],
+        help='A file, a name, or a spec such as "zipf(s=1.3, d=1024, n=10_000_000)".',
+    ),
+]
+Population = Annotated[
+    int | None, Parameter(help="As if so many users were distributed as in the data.")
+]
+Threads = Annotated[
+    int | None,
+    Parameter(name=["--threads", "-t"], help="Threads, or processes; all cores by default."),
+]
+Seed = Annotated[
+    int, Parameter(help="Where all randomness starts: the same seed, the same numbers.")
+]
+Confidence = Annotated[float, Parameter(help="Confidence of what is stated.")]
+Plugins = Annotated[
+    list[Path],
+    _several,
+    Parameter(
+        name="--plugin",
+        help="Python files with more protocols, methods or metrics.",
+    ),
+]
+Method = Annotated[
+    str | None,
+    Parameter(
+        name=["--method", "-m"], help="Post-processing method, such as norm_sub or power+norm_sub."
+    ),
+]
+Executor = Annotated[
+    str,
+    Parameter(
+        help="threads, processes, dask (a cluster of processes on this machine), or the address of "
+        "a Dask scheduler, such as tcp://host:8786; the numbers are the same."
+    ),
+]
+_output = Parameter(name=["--output", "-o"], group=OUTPUT)
+Output = Annotated[Path, _output, Parameter(help="The file to write.")]
+MaybeOutput = Annotated[Path | None, _output]
+Quiet = Annotated[
+    bool,
+    Parameter(
+        name=["--quiet", "-q"], group=OUTPUT, help="Nothing but the result: no progress, no notes."
+    ),
+]
+Description = Annotated[Path, Parameter(help="The collection, as `ldp3 plan` wrote it.")]
+
+
+_HIDDEN = Parameter(parse=False)
+
+
+@dataclass(frozen=True)
+class ReadingOptions(Reading):
+    """How the file of the data is read."""
+
+    keep_values: Annotated[bool, _HIDDEN] = False  # no command needs their order
+
+
+@dataclass(frozen=True)
+class ColumnOptions(Reading):
+    """Where in a file the values of people stand."""
+
+    counts: Annotated[bool, _HIDDEN] = False
+    domain: Annotated[Path | None, _HIDDEN] = None
+    domain_size: Annotated[int | None, _HIDDEN] = None
+    top: Annotated[int | None, _HIDDEN] = None
+    pick: Annotated[Pick | None, _HIDDEN] = None
+    bins: Annotated[str | int | None, _HIDDEN] = None
+    grid: Annotated[str | None, _HIDDEN] = None
+    within: Annotated[str | None, _HIDDEN] = None
+    missing: Annotated[Missing, _HIDDEN] = "refuse"
+    input_format: Annotated[Format | None, _HIDDEN] = None
+    keep_values: Annotated[bool, _HIDDEN] = False
+
+
+ReadingFlags = Annotated[ReadingOptions, Parameter(name="*", group=READING)]
+AS_IT_IS = ReadingOptions()
+ColumnFlags = Annotated[ColumnOptions, Parameter(name="*", group=READING)]
+ONE_COLUMN = ColumnOptions()
+
+
+def shown_default(default: object) -> str | None:
+    """A default as one would type it; what is off by default needs no word."""
+    if default is None or default is False or default == []:
+        return None
+    return " ".join(default) if isinstance(default, list) else str(default)
+
+
+def specs(flag: str, values: Sequence[str]) -> list[str]:
+    """Separated by spaces or commas; commas inside parentheses belong to the spec."""
+    from ldp3.specs import split
+
+    found = [spec for value in values for spec in split(value, ",")]
+    if not found:
+        raise InvalidParameter(f"{flag} needs at least one value.")
+    return found
+
+
+def numbers(values: Sequence[str]) -> list[float]:
+    """Budgets, separated by spaces or commas."""
+    found = []
+    for text in specs("-e", values):
+        try:
+            found.append(float(text))
+        except ValueError:
+            raise InvalidParameter(f"-e: epsilon must be a number > 0, got {text!r}.") from None
+    return found
+
+
+def loaded(data: str, reading: Reading, plugins: Sequence[Path]) -> "Dataset":
+    """The data that a command was given."""
+    from ldp3.datasets.loading import read
+    from ldp3.plugins import load_plugins
+
+    return read(data, reading, *load_plugins(plugins))

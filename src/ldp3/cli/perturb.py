@@ -1,0 +1,64 @@
+"""`ldp3 perturb`."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ldp3.cli import options
+from ldp3.collection.reports import ReportFormat
+from ldp3.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from ldp3.arrays import IntArray
+    from ldp3.collection.plan import Plan
+    from ldp3.collection.reports import RowsAndIds
+
+
+def perturb(
+    description: options.Description,
+    values: Path,
+    /,
+    *,
+    output: options.Output,
+    ids: bool = False,
+    format: ReportFormat | None = None,
+    plugins: options.Plugins = [],  # noqa: B006
+    quiet: options.Quiet = False,
+    reading: options.ColumnFlags = options.ONE_COLUMN,
+) -> None:
+    """Randomise a file of values, one report for each row, with the secure generator.
+
+    Reports stand in the order of the rows, in a .parquet, .arrow, .jsonl or .bin file.
+
+    Parameters
+    ----------
+    values
+        A .txt, .csv or .parquet file with one person's value per row.
+    ids
+        Give every report a random identifier, so that one that arrives twice counts once.
+    format
+        What to write, where the ending of the output does not say.
+    """
+    from ldp3.collection.plan import Plan
+    from ldp3.collection.reports import format_of, write_reports
+    from ldp3.collection.values import codes_in
+    from ldp3.files import whole_file
+
+    collection, kind = Plan.load(description, plugins), format_of(output, format, "format")
+    if ids and kind == "raw":
+        raise InvalidParameter("raw bytes hold no identifiers: write .jsonl, .parquet or .arrow.")
+    codes = codes_in(values, collection, reading)
+    with whole_file(output) as temporary:
+        write_reports(temporary, kind, _perturbed(collection, codes, ids))
+    if not quiet:
+        print(f"{len(codes):,} reports of {collection.report_bytes:,} bytes in {output}")
+
+
+def _perturbed(collection: "Plan", codes: "IntArray", ids: bool) -> Iterator["RowsAndIds"]:
+    from ldp3 import secure
+
+    rng, step = secure(), collection.oracle.chunk_size
+    for start in range(0, len(codes), step):
+        reports = collection.oracle.perturb(codes[start : start + step], rng)
+        names = [rng.bytes(16).hex() for _ in range(len(reports))] if ids else None
+        yield collection.wire.encode(reports), names

@@ -1,0 +1,73 @@
+"""`ldp3 plan`."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from ldp3.cli import options
+from ldp3.errors import InvalidParameter
+
+
+def plan(
+    *,
+    protocol: Annotated[str, Parameter(name=["--protocol", "-p"])],
+    epsilon: options.Epsilon,
+    output: options.Output,
+    method: options.Method = "norm_sub",
+    domain: Path | None = None,
+    domain_size: int | None = None,
+    other: str | None = None,
+    name: str | None = None,
+    plugins: options.Plugins = [],  # noqa: B006
+) -> None:
+    """Describe a collection in one file, such as pages.ldp3.json, for its clients and its server.
+
+    Parameters
+    ----------
+    protocol
+        Protocol, such as oue or "olh(g=4)".
+    domain
+        File with every possible value, one per row.
+    domain_size
+        The values are the integers from 0 to one less than this.
+    other
+        The label that stands for every value outside the domain, added to it if it is not there.
+        Without it, clients refuse such values.
+    name
+        What the collection is called; the name of the output by default. Every round has its own.
+    """
+    from ldp3.collection.description import ledger
+    from ldp3.collection.plan import Plan
+    from ldp3.postprocessing.base import method as build
+
+    if (domain is None) == (domain_size is None):
+        raise InvalidParameter("The domain is needed: give either --domain or --domain-size.")
+    labels = None if domain is None else _labels(domain, other)
+    made = Plan(
+        name or output.name.partition(".")[0] or str(output),
+        protocol,
+        epsilon,
+        (domain_size or 0) if labels is None else len(labels),
+        labels,
+        other,
+        method or "none",
+        plugins=plugins,
+    )
+    build(made.method, *made.modules).require_applies(made.oracle)
+    made.save(output)
+    payload = made.oracle.layout.size
+    print(f"{output}: {made.name}, {made.protocol}, ε = {made.epsilon:g}, d = {made.d:,}")
+    print(f"identifier {made.identifier[:14]}")
+    print(
+        f"{made.report_bytes:,} bytes a report: {payload:,} for {made.oracle.report_bits:,} bits, "
+        f"{made.report_bytes - payload} for version and identifier"
+    )
+    print("\n".join(ledger(made.epsilon)))
+
+
+def _labels(domain: Path, other: str | None) -> tuple[str, ...]:
+    from ldp3.collection.values import labels_in
+
+    labels = tuple(labels_in(domain))
+    return labels if other is None or other in labels else (*labels, other)

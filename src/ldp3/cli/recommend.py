@@ -1,0 +1,95 @@
+"""`ldp3 recommend`."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from ldp3.cli import options
+from ldp3.cli.speaking import Console
+from ldp3.errors import InvalidParameter
+from ldp3.progress import say
+
+
+def recommend(
+    *,
+    data: options.Data,
+    epsilon: options.Epsilons = ["1"],  # noqa: B006
+    metrics: options.Metrics = ["l1"],  # noqa: B006
+    population: options.Population = None,
+    protocols: options.Protocols = ["all"],  # noqa: B006
+    methods: options.Methods = ["all"],  # noqa: B006
+    confidence: options.Confidence = 0.95,
+    margin: float = 0.01,
+    threads: options.Threads = None,
+    seed: options.Seed = 0,
+    plugins: options.Plugins = [],  # noqa: B006
+    format: Annotated[
+        Literal["text", "markdown", "json"], Parameter(group=options.OUTPUT)
+    ] = "text",
+    save: Annotated[Path | None, Parameter(group=options.OUTPUT)] = None,
+    quiet: options.Quiet = False,
+    reading: options.ReadingFlags = options.AS_IT_IS,
+) -> None:
+    """Say which protocol and method to deploy on data like a sample, and what is as good.
+
+    An answer for each ε and metric. The confidence is the probability with which every truly best
+    combination is among those called tied.
+
+    Parameters
+    ----------
+    margin
+        Stop when those left differ by at most this share of the error.
+    format
+        How the answer is printed.
+    save
+        Write the description file of a collection with what was chosen, for clients and server.
+    """
+    from ldp3.kernels.compile import on_compile
+    from ldp3.recommendation.recommend import recommend
+
+    budgets, measures = options.numbers(epsilon), options.specs("-u", metrics)
+    if save is not None and len(budgets) * len(measures) > 1:
+        raise InvalidParameter("`save` is for one choice: give one epsilon and one metric.")
+    chosen = options.specs("-p", protocols)
+    if save is not None:
+        _require_deployable(chosen, plugins)
+    if not quiet:
+        on_compile(lambda: say("compiling kernels (first run only)…"))
+    users = options.loaded(data, reading, plugins)
+    console = Console(quiet=quiet)
+    with console:
+        found = recommend(
+            users,
+            budgets,
+            chosen,
+            options.specs("-m", methods),
+            measures,
+            population=population,
+            confidence=confidence,
+            margin=margin,
+            seed=seed,
+            threads=threads,
+            plugins=plugins,
+            progress=console,
+        )
+    print(found.render(format))
+    if save is not None:
+        found.plan(users.labels, plugins).save(save)
+
+
+def _require_deployable(protocols: list[str], plugins: list[Path]) -> None:
+    """Refuse what no plan could be made of before the work, not after."""
+    from ldp3.experiment.grid import choices
+    from ldp3.plugins import load_plugins
+    from ldp3.protocols.base import FrequencyOracle
+    from ldp3.specs import build
+
+    modules = load_plugins(plugins)
+    for choice in choices(FrequencyOracle, protocols, modules):
+        oracle = build(FrequencyOracle, choice.thing, *modules, epsilon=1.0, d=4)  # type: ignore[type-abstract]
+        if choice.asked and not oracle.deployable:
+            raise InvalidParameter(
+                f"`save` needs protocols that can be deployed, and {choice.spec} does not say how "
+                f"one report is drawn: leave it out."
+            )

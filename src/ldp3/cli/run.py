@@ -1,0 +1,189 @@
+"""`ldp3 run`."""
+
+import shlex
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+from ldp3.cli import options
+from ldp3.cli.speaking import Console
+from ldp3.errors import InvalidParameter
+from ldp3.progress import say
+
+Format = Literal["table", "markdown", "latex", "json", "csv"]
+
+if TYPE_CHECKING:
+    from ldp3.experiment.grid import Keep
+    from ldp3.experiment.lab import Lab
+    from ldp3.results.table import Results
+
+
+def run(
+    *,
+    epsilon: options.Epsilons = ["1"],  # noqa: B006
+    protocols: options.Protocols = ["paper"],  # noqa: B006
+    methods: options.Methods = ["paper"],  # noqa: B006
+    repeats: Annotated[int, Parameter(name=["--repeats", "-r"])] = 10,
+    threads: options.Threads = None,
+    data: options.Data = "flights",
+    metrics: options.Metrics = ["l1"],  # noqa: B006
+    seed: options.Seed = 0,
+    simulate: Literal["exact", "users"] = "exact",
+    population: options.Population = None,
+    reference: Literal["truth", "raw"] = "truth",
+    executor: options.Executor = "threads",
+    plugins: options.Plugins = [],  # noqa: B006
+    output: options.MaybeOutput = None,
+    fresh: Annotated[bool, Parameter(group=options.OUTPUT)] = False,
+    keep_estimates: Annotated[bool, Parameter(group=options.OUTPUT)] = False,
+    format: Annotated[Format, Parameter(group=options.OUTPUT)] = "table",
+    report: Annotated[Path | None, Parameter(group=options.OUTPUT)] = None,
+    dry_run: Annotated[bool, Parameter(group=options.OUTPUT)] = False,
+    quiet: options.Quiet = False,
+    reading: options.ReadingFlags = options.AS_IT_IS,
+) -> int:
+    """Benchmark protocols and post-processing methods on a dataset.
+
+    Without options: the paper's protocols and methods on the embedded dataset at ε = 1.
+
+    Parameters
+    ----------
+    repeats
+        Independent collections for each protocol and ε.
+    simulate
+        exact draws what the server would count from its exact law, where the protocol knows it;
+        users perturbs the value of every user.
+    reference
+        What metrics compare with: the truth, or the raw estimate before post-processing.
+    output
+        Write the table to a .csv, .parquet or .json file, or everything into a folder. The same
+        command goes on where it was interrupted. Results hold the true frequencies of the data.
+    fresh
+        Start over, whatever the output holds.
+    keep_estimates
+        Keep the frequencies of every repeat (in a folder), so that a new metric needs no new run.
+    format
+        How the summary is printed.
+    report
+        Write a page with charts to this .html file too.
+    dry_run
+        Print the grid, the expected time and memory, and stop.
+    """
+    from ldp3.experiment.grid import experiment
+    from ldp3.experiment.lab import Lab
+    from ldp3.experiment.run import run
+    from ldp3.kernels.compile import on_compile
+
+    if keep_estimates and output is None:
+        raise InvalidParameter("`keep_estimates` needs a folder to keep them in: --output FOLDER.")
+    if report is not None:
+        _refuse_page(report)
+    users = options.loaded(data, reading, plugins)
+    console = Console(quiet=quiet)
+    for note in users.notes:
+        console.note(note)
+    lab = Lab(
+        experiment(
+            [users if population is None else users.scaled(population)],
+            options.numbers(epsilon),
+            options.specs("-p", protocols),
+            options.specs("-m", methods),
+            options.specs("-u", metrics),
+            repeats=repeats,
+            seed=seed,
+            simulate=simulate,
+            reference=reference,
+            keep=_keep(keep_estimates, output, report),
+            plugins=plugins,
+        )
+    )
+    for note in lab.notes:
+        console.note(note)
+    if dry_run:
+        return _dry_run(lab, threads)
+    if not quiet:
+        on_compile(lambda: say("compiling kernels (first run only)…"))
+    with console:
+        about = {"command": shlex.join(["ldp3", *sys.argv[1:]])}
+        results = run(
+            lab, executor, threads, output=output, fresh=fresh, progress=console, about=about
+        )
+    if len(results.table):
+        _show(results, format, report if results.complete else None)
+    if results.complete:
+        return 0
+    say(f"Stopped with {_done(results)} of {lab.experiment.size} cells done: {_kept(output)}")
+    return 128 + (console.signal or 0)
+
+
+def _keep(estimates: bool, output: Path | None, report: Path | None) -> "Keep":
+    """No more than what will be shown or written: a table alone holds scores."""
+    if estimates:
+        return "estimates"
+    folder = output is not None and not output.suffix
+    return "means" if folder or report is not None else "scores"
+
+
+def _done(results: "Results") -> int:
+    cell = ["dataset", "epsilon", "attack", "protocol", "repeat"]
+    return len(results.table.select(cell).unique())
+
+
+def _kept(output: Path | None) -> str:
+    if output is None:
+        return "with --output they would have been kept."
+    return f"they are kept in {output}.journal; the same command goes on from there."
+
+
+def _show(results: "Results", format: str, page: Path | None) -> None:
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    print(results.render(format, width))
+    if page is not None:
+        from ldp3.reporting.page import report
+
+        report(results, page)
+
+
+def _refuse_page(page: Path) -> None:
+    """Refuse a page that cannot be written before hours of work, not after."""
+    from ldp3.reporting.page import page_path
+
+    page_path(page)
+
+
+def _dry_run(lab: "Lab", threads: int | None) -> int:
+    from ldp3.experiment.forecast import forecast
+
+    ex, expected = lab.experiment, forecast(lab, threads)
+    by_users = list(dict.fromkeys(c.protocol for c in lab.cells if lab.way(c) == "users"))
+    for one in ex.datasets:
+        print(f"data       {one.name}: n = {one.n:,}, d = {one.d:,}")
+    print(f"epsilon    {' '.join(f'{e:g}' for e in ex.epsilons)}")
+    for name, choices in (
+        ("protocols", ex.protocols),
+        ("methods", ex.methods),
+        ("metrics", ex.metrics),
+    ):
+        print(f"{name:<10} {' '.join(c.spec for c in choices)}")
+    print(f"simulate   {'exact' if not by_users else 'by users: ' + ' '.join(by_users)}")
+    print(f"cells      {ex.size:,} = data × protocols × epsilons × {ex.repeats} repeats")
+    print(f"rows       {ex.size * len(ex.methods) * len(ex.metrics):,} at most")
+    print(
+        f"time       about {_duration(expected.elapsed)} on {expected.threads} threads with a core "
+        f"each, after start-up; extrapolated from one cell of each protocol:"
+    )
+    for spec, seconds in expected.seconds.items():
+        print(f"           {spec}: {_duration(seconds)} of processor time")
+    print(f"memory     about {expected.memory / 1e9:.1f} GB")
+    return 0
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

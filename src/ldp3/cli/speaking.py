@@ -1,0 +1,41 @@
+"""What the library says, in the words of the command line."""
+
+import re
+from functools import cache
+
+from ldp3.progress import Terminal
+
+_OTHERS = {"epsilons": "epsilon", "plugins": "plugin"}  # options that a flag spells in another way
+
+
+def as_flags(text: str) -> str:
+    """Options that the library names in backticks as one would type them.
+
+    >>> as_flags("give `input_format=csv`, or leave `top` out")
+    'give --input-format csv, or leave --top out'
+    """
+    return re.sub(r"`([a-z_]+)(?:=([^`\s]*))?`", _flag, text)
+
+
+def _flag(found: re.Match[str]) -> str:
+    flag = "--" + _OTHERS.get(found[1], found[1]).replace("_", "-")
+    if flag not in _flags():
+        return found[0]  # some other word of Python
+    return flag if found[2] is None else f"{flag} {found[2]}"
+
+
+@cache
+def _flags() -> set[str]:
+    """Every flag of every command."""
+    from ldp3.cli.app import app
+
+    commands = [app[name] for name in app if not name.startswith("-")]
+    found = (c.assemble_argument_collection() for c in commands)
+    return {name for arguments in found for argument in arguments for name in argument.names}
+
+
+class Console(Terminal):
+    """Progress and notes of a command."""
+
+    def note(self, text: str) -> None:
+        super().note(as_flags(text))

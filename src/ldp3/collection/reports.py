@@ -1,0 +1,55 @@
+"""Files of reports: what they can hold, and writing them."""
+
+from base64 import b64encode
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Literal, get_args
+
+from ldp3.errors import InvalidParameter, require
+from ldp3.protocols.layout import Bytes
+
+ReportFormat = Literal["raw", "jsonl", "parquet", "arrow"]
+ENDINGS: dict[str, ReportFormat] = {
+    ".bin": "raw",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+}
+REPORT, ID = "report", "id"  # the names of the columns, and of the fields of a JSON line
+RowsAndIds = tuple[Bytes, list[str] | None]  # an identifier for each row, if there are any
+
+
+def format_of(path: Path, given: ReportFormat | None, option: str) -> ReportFormat:
+    """What a file of reports holds, as given by an option of this name, or by its ending."""
+    known = get_args(ReportFormat)
+    if given is not None:
+        require(given in known, f"`{option}`", f"must be one of {', '.join(known)}", given)
+        return given
+    if path.suffix.lower() not in ENDINGS:
+        raise InvalidParameter(
+            f"{path}: reports are in {', '.join(ENDINGS)} files; say what this one holds with "
+            f"`{option}` ({', '.join(known)})."
+        )
+    return ENDINGS[path.suffix.lower()]
+
+
+def write_reports(path: Path, format: ReportFormat, chunks: Iterable[RowsAndIds]) -> None:
+    """Write reports, chunk after chunk, without holding them all."""
+    if format == "raw":
+        with path.open("wb") as file:
+            file.writelines(rows.tobytes() for rows, _ in chunks)
+    elif format == "jsonl":
+        with path.open("wb") as file:
+            file.writelines(line for rows, ids in chunks for line in _json_lines(rows, ids))
+    else:
+        from ldp3.collection.tables import write_table
+
+        write_table(path, format, iter(chunks))
+
+
+def _json_lines(rows: Bytes, ids: list[str] | None) -> Iterator[bytes]:
+    for i, row in enumerate(rows):
+        identifier = "" if ids is None else f'"{ID}":"{ids[i]}",'
+        yield f'{{{identifier}"{REPORT}":"{b64encode(row).decode()}"}}\n'.encode()

@@ -1,0 +1,93 @@
+"""Reports in Parquet, Arrow and JSON lines, as columns."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+from polars.io.plugins import register_io_source
+
+from ldp3.collection.reports import ID, REPORT, ReportFormat, RowsAndIds
+from ldp3.errors import InvalidData
+from ldp3.protocols.layout import Bytes
+
+if TYPE_CHECKING:
+    from ldp3.collection.reading import Part
+
+ROW_GROUP = 2**18  # rows, so that a reader need not hold many
+
+
+def write_table(path: Path, format: ReportFormat, chunks: Iterator[RowsAndIds]) -> None:
+    """Write reports, chunk after chunk, without holding them all."""
+    first = next(chunks, None)
+
+    def frames(*_: object) -> Iterator[pl.DataFrame]:
+        if first is not None:
+            yield _frame(*first)
+        for rows, ids in chunks:
+            yield _frame(rows, ids)
+
+    identified = first is not None and first[1] is not None
+    schema = pl.Schema({REPORT: pl.Binary, **({ID: pl.String} if identified else {})})
+    table = register_io_source(frames, schema=schema)
+    if format == "parquet":
+        table.sink_parquet(path, row_group_size=ROW_GROUP)
+    else:
+        table.sink_ipc(path)
+
+
+def count_rows(path: Path, format: ReportFormat) -> int:
+    """How many rows a table of reports has."""
+    try:
+        table = _scan(path, format)
+        schema = table.collect_schema()
+        rows = int(table.select(pl.len()).collect().item())
+    except (pl.exceptions.PolarsError, OSError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise InvalidData(f"{path}: is no {format} file: {reason}") from None
+    if schema.get(REPORT) != pl.Binary:
+        columns = ", ".join(f"{name} ({dtype})" for name, dtype in list(schema.items())[:8])
+        raise InvalidData(
+            f"{path}: a binary column {REPORT!r} is needed, but the columns are {columns}."
+        )
+    return rows
+
+
+def read_rows(part: "Part") -> pl.DataFrame | None:
+    """The reports of a part of a table, and their identifiers; None where a page is damaged."""
+    try:
+        table = _scan(Path(part.path), part.format)
+        columns = [pl.col(REPORT)]
+        kind = table.collect_schema().get(ID)
+        if kind is not None:
+            columns.append(pl.col(ID) if kind == pl.Binary else pl.col(ID).cast(pl.String))
+        return table.select(columns).slice(part.start, part.stop - part.start).collect()
+    except (pl.exceptions.PolarsError, OSError):
+        return None
+
+
+def read_lines(data: bytes) -> pl.DataFrame:
+    """The reports in JSON lines, and their identifiers; null where a line has none."""
+    text = data.decode("utf-8", errors="replace")
+    lines = pl.Series([line for line in text.split("\n") if line.strip()], dtype=pl.String)
+    report = lines.str.json_path_match(f"$.{REPORT}").str.decode("base64", strict=False)
+    table = pl.DataFrame({REPORT: report})
+    if f'"{ID}"' not in text:  # looking for what is not there takes as long as the report
+        return table
+    return table.with_columns(lines.str.json_path_match(f"$.{ID}").alias(ID))
+
+
+def as_rows(reports: pl.Series, size: int) -> Bytes:
+    """Binary values of `size` bytes each, as rows of bytes."""
+    return reports.bin.reinterpret(dtype=pl.Array(pl.UInt8, size)).to_numpy()
+
+
+def _scan(path: Path, format: ReportFormat) -> pl.LazyFrame:
+    if format == "parquet":
+        return pl.scan_parquet(path, glob=False)
+    return pl.scan_ipc(path, glob=False)
+
+
+def _frame(rows: Bytes, ids: list[str] | None) -> pl.DataFrame:
+    reports = pl.Series(REPORT, rows).cast(pl.List(pl.UInt8)).cast(pl.Binary)
+    return pl.DataFrame([reports] if ids is None else [reports, pl.Series(ID, ids, pl.String)])

@@ -1,0 +1,1 @@
+"""Run every protocol × method × metric on data: the same numbers wherever and however it runs."""

@@ -1,0 +1,108 @@
+"""One collection, and what was measured of it.
+
+A *cell* is one collection: dataset × ε × attack × protocol × repeat. Every method and every metric
+is applied to the cell's one estimate, so methods compare paired.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ldp3.arrays import FloatArray, IntArray
+
+_HIGH, _LOW = 2.0**20, 2.0**40  # of a sum of frequencies: whole parts, and parts of these
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One collection, by the names that tables give it."""
+
+    dataset: str
+    epsilon: float
+    attack: str
+    protocol: str
+    repeat: int = 0
+
+    @property
+    def first(self) -> "Cell":
+        """Its first repeat, which stands for all."""
+        return replace(self, repeat=0)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some repeats of one cell: from its own up to `stop`."""
+
+    cell: Cell
+    stop: int
+
+    def __len__(self) -> int:
+        return self.stop - self.cell.repeat
+
+    @property
+    def cells(self) -> list[Cell]:
+        """One for each repeat."""
+        return [replace(self.cell, repeat=r) for r in range(self.cell.repeat, self.stop)]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a block measured.
+
+    Parameters
+    ----------
+    block
+        Which repeats of which cell.
+    values
+        Scores by repeat, method and metric; NaN where a method was not asked for.
+    sums
+        Frequencies added over the repeats by method and value, as whole numbers (`exact_sums`).
+    estimates
+        The frequencies themselves by repeat, method and value, where they are kept.
+    seconds
+        Processor time it took.
+    """
+
+    block: Block
+    values: FloatArray
+    sums: IntArray | None
+    estimates: FloatArray | None
+    seconds: float
+
+
+class Measured:
+    """What blocks have measured so far; sums over repeats are added up as they come in."""
+
+    def __init__(self) -> None:
+        self.outcomes: list[Outcome] = []  # without their sums
+        self.sums: dict[Cell, IntArray] = {}  # by the first repeat of a cell
+        self.cells: set[Cell] = set()
+
+    def add(self, outcome: Outcome) -> None:
+        """Take in a block."""
+        if outcome.sums is not None:
+            cell = outcome.block.cell.first
+            known = self.sums.get(cell)
+            self.sums[cell] = outcome.sums if known is None else known + outcome.sums
+        self.outcomes.append(replace(outcome, sums=None))
+        self.cells.update(outcome.block.cells)
+
+
+def exact_sums(frequencies: Sequence[FloatArray]) -> IntArray:
+    """Sums as whole numbers of two sizes: the same however the terms are ordered and grouped."""
+    scaled = np.nan_to_num(np.stack(frequencies)) * _HIGH
+    high = np.floor(scaled)
+    low = np.floor((scaled - high) * _LOW)
+    return _carried(np.stack([high, low]).astype(np.int64).sum(axis=1))
+
+
+def from_sums(sums: IntArray) -> FloatArray:
+    """The sums as numbers again."""
+    high, low = _carried(sums)
+    return (high + low / _LOW) / _HIGH
+
+
+def _carried(sums: IntArray) -> IntArray:
+    carry = sums[1] // int(_LOW)
+    return np.stack([sums[0] + carry, sums[1] - carry * int(_LOW)])

@@ -1,0 +1,107 @@
+"""From the outcomes of blocks to results: arrays in, one long table out."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ldp3.arrays import FloatArray, IntArray
+from ldp3.experiment.cells import Cell, Measured, Outcome, from_sums
+from ldp3.experiment.lab import Lab
+from ldp3.results.table import SCHEMA, Results
+
+
+def collect(lab: Lab, measured: Measured, about: Mapping[str, Any]) -> Results:
+    """The results of the blocks that ran; `about` goes into the manifest."""
+    by_cell: dict[Cell, list[Outcome]] = {cell: [] for cell in lab.cells}
+    for outcome in sorted(measured.outcomes, key=lambda o: o.block.cell.repeat):
+        by_cell[outcome.block.cell.first].append(outcome)
+    ran = {cell: parts for cell, parts in by_cell.items() if parts}
+    ex, metrics = lab.experiment, lab.metrics[lab.experiment.datasets[0].name]
+    seconds = dict.fromkeys((c.spec for c in ex.protocols), 0.0)
+    for cell, parts in ran.items():
+        seconds[cell.protocol] += sum(part.seconds for part in parts)
+    manifest = {
+        **ex.identity,
+        "better": {c.spec: m.better for c, m in zip(ex.metrics, metrics, strict=True)},
+        "seconds": seconds,
+        "notes": [*(note for data in ex.datasets for note in data.notes), *lab.notes],
+        **about,
+    }
+    return Results(
+        table=_stacked([_scores(lab, *group) for group in ran.items()]).select(
+            pl.col(name).cast(kind) for name, kind in SCHEMA.items()
+        ),
+        manifest=manifest,
+        datasets=dict(lab.datasets),
+        means=None
+        if ex.keep == "scores"
+        else _stacked([_means(lab, *group, measured.sums) for group in ran.items()]),
+        estimates=_stacked([_estimates(lab, *group) for group in ran.items()])
+        if ex.keep == "estimates"
+        else None,
+    )
+
+
+def _scores(lab: Lab, cell: Cell, parts: Sequence[Outcome]) -> pl.DataFrame:
+    ex, data = lab.experiment, lab.datasets[cell.dataset]
+    values = np.concatenate([part.values for part in parts]).transpose(1, 2, 0)
+    method, metric, place = np.nonzero(~np.isnan(values))
+    return _placed(cell).join(
+        pl.DataFrame(
+            {
+                "n": pl.repeat(data.n, len(place), dtype=pl.Int64, eager=True),
+                "d": pl.repeat(data.d, len(place), dtype=pl.Int64, eager=True),
+                "simulate": pl.repeat(lab.way(cell), len(place), eager=True),
+                "method": pl.Series([c.spec for c in ex.methods])[method],
+                "metric": pl.Series([c.spec for c in ex.metrics])[metric],
+                "repeat": _repeats(parts)[place],
+                "value": values[method, metric, place],
+            }
+        ),
+        how="cross",
+    )
+
+
+def _means(
+    lab: Lab, cell: Cell, parts: Sequence[Outcome], sums: Mapping[Cell, IntArray]
+) -> pl.DataFrame:
+    counts = sum((~np.isnan(part.values[:, :, 0])).sum(axis=0) for part in parts)
+    there = np.flatnonzero(counts)
+    frequencies = from_sums(sums[cell])[there] / np.asarray(counts)[there, None]
+    return _vectors(lab, cell, there, frequencies)
+
+
+def _estimates(lab: Lab, cell: Cell, parts: Sequence[Outcome]) -> pl.DataFrame:
+    kept = np.concatenate([part.estimates for part in parts if part.estimates is not None])
+    method, place = np.nonzero(~np.isnan(kept[:, :, 0]).T)
+    repeat = pl.Series("repeat", _repeats(parts)[place])
+    return _vectors(lab, cell, method, kept[place, method]).insert_column(5, repeat)
+
+
+def _vectors(lab: Lab, cell: Cell, method: IntArray, rows: FloatArray) -> pl.DataFrame:
+    specs = pl.Series([c.spec for c in lab.experiment.methods])
+    frequencies = pl.Series(rows, dtype=pl.Array(pl.Float64, rows.shape[1]))
+    frame = pl.DataFrame({"method": specs[method], "frequencies": frequencies.arr.to_list()})
+    return _placed(cell).join(frame, how="cross")
+
+
+def _placed(cell: Cell) -> pl.DataFrame:
+    """One row with the axes of a cell."""
+    return pl.DataFrame(
+        {
+            "dataset": [cell.dataset],
+            "epsilon": [cell.epsilon],
+            "attack": [cell.attack],
+            "protocol": [cell.protocol],
+        }
+    )
+
+
+def _repeats(parts: Sequence[Outcome]) -> IntArray:
+    return np.concatenate([np.arange(p.block.cell.repeat, p.block.stop) for p in parts])
+
+
+def _stacked(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    return pl.concat(frames) if frames else pl.DataFrame(schema=SCHEMA)

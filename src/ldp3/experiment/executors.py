@@ -1,0 +1,71 @@
+"""Who works on an experiment: threads, processes, a Dask cluster, or what a caller hands in."""
+
+import signal
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from concurrent.futures.process import ProcessPoolExecutor
+from concurrent.futures.thread import ThreadPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import get_context
+from typing import TYPE_CHECKING
+
+from ldp3.cores import available_cores
+from ldp3.errors import InvalidParameter, as_python, whole
+from ldp3.experiment.dask import cluster, on_dask
+from ldp3.experiment.lab import Lab, lab_of
+from ldp3.experiment.tasks import Workers
+from ldp3.progress import Progress
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+@contextmanager
+def workers(
+    executor: "Executor | Client | str | None", threads: int | None, lab: Lab, progress: Progress
+) -> Iterator[Workers]:
+    """Who works on a lab.
+
+    A name opens an executor and closes it; one that is handed in stays open.
+    """
+    require_threads(threads)
+    count = available_cores() if threads is None else threads
+    if isinstance(executor, Executor):
+        own = getattr(executor, "_max_workers", count)
+        yield Workers(executor, lab, lambda: own)
+        return
+    if on_dask(executor):
+        if threads is not None and executor != "dask":
+            progress.note("The number of threads is for this machine: the cluster brings its own.")
+        with cluster(executor, count, lab, progress) as found:
+            yield found
+        return
+    pool, shared = _local_pool(executor, count, lab)
+    try:
+        yield Workers(pool, shared, lambda: count)
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def require_threads(threads: int | None) -> None:
+    """Refuse a number of threads that cannot be."""
+    if threads is not None and not whole(as_python(threads), 1):
+        raise InvalidParameter(f"`threads` must be at least 1, got {threads!r}.")
+
+
+def _local_pool(executor: object, count: int, lab: Lab) -> tuple[Executor, Lab | str]:
+    if executor in (None, "threads"):
+        return ThreadPoolExecutor(count, thread_name_prefix="ldp3"), lab
+    if executor == "processes":
+        # spawned, not forked: this process may hold threads and locks
+        pool = ProcessPoolExecutor(count, get_context("spawn"), _start_worker, (lab,))
+        return pool, lab.experiment.key
+    raise InvalidParameter(
+        f"`executor` is 'threads', 'processes', 'dask' or the address of a Dask scheduler, such "
+        f"as 'tcp://host:8786', got {executor!r}."
+    )
+
+
+def _start_worker(lab: Lab) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what Ctrl-C means
+    lab_of(lab.experiment)

@@ -1,0 +1,229 @@
+"""What a run *is*: data, grid and seed, small enough to send to another machine."""
+
+import inspect
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from hashlib import sha256
+from importlib.metadata import version
+from math import isfinite, prod
+from pathlib import Path
+from platform import python_version
+from types import ModuleType
+from typing import Any, Literal, get_args
+
+from ldp3 import kinds, specs
+from ldp3.errors import InvalidParameter, require, settle_numbers, whole
+from ldp3.metrics.base import Metric
+from ldp3.plugins import load_plugins
+from ldp3.postprocessing.base import PostProcessor
+from ldp3.postprocessing.base import canonical as canonical_method
+from ldp3.protocols.base import FrequencyOracle
+from ldp3.types import Dataset
+
+Way = Literal["exact", "users"]
+Reference = Literal["truth", "raw"]
+Keep = Literal["scores", "means", "estimates"]
+Named = str | type | object  # a spec, a class, or a ready object
+
+PACKAGES = ("ldp3", "numpy", "numba", "scipy", "polars")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What tables call a thing, and what makes it: the same spec, or what a caller handed in."""
+
+    spec: str
+    thing: Named
+    asked: bool = True  # by its own name, not as one of a set: it must apply, or be refused
+
+    @property
+    def source(self) -> str | None:
+        """SHA-256 of the code of something handed in: it must not change under a resumed run."""
+        if isinstance(self.thing, str):
+            return None
+        cls = self.thing if isinstance(self.thing, type) else type(self.thing)
+        try:
+            code = inspect.getsource(cls)
+        except (OSError, TypeError):  # typed at a prompt
+            code = cls.__qualname__
+        return sha256(code.encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Data, grid and seed. Two equal experiments give the same table on any machine.
+
+    Parameters
+    ----------
+    datasets
+        The users, without their order: histograms and what the values are called.
+    epsilons, protocols, methods, metrics
+        The grid, in the order of the tables.
+    repeats, seed
+        Independent collections per dataset, protocol and ε, and where their randomness starts.
+    simulate
+        ``exact`` draws the tally from its law where the protocol knows it, ``users`` perturbs
+        every user's value.
+    reference
+        What metrics compare with: the ``truth``, or the ``raw`` estimate.
+    keep
+        Besides the scores: the ``means`` of all frequencies over the repeats, or the ``estimates``
+        of every repeat.
+    plugins
+        Files that define more protocols, methods and metrics.
+    attacks
+        What fake users do, an axis of the grid: so far nothing.
+    """
+
+    datasets: tuple[Dataset, ...]
+    epsilons: tuple[float, ...]
+    protocols: tuple[Choice, ...]
+    methods: tuple[Choice, ...]
+    metrics: tuple[Choice, ...]
+    repeats: int = 10
+    seed: int = 0
+    simulate: Way = "exact"
+    reference: Reference = "truth"
+    keep: Keep = "means"
+    plugins: tuple[Path, ...] = ()
+    attacks: tuple[Choice, ...] = (Choice("none", "none"),)
+
+    def __post_init__(self) -> None:
+        settle_numbers(self)
+        _must(len(self.epsilons) > 0, "at least one `epsilons` is needed", self.epsilons)
+        for e in self.epsilons:
+            _must(isfinite(e) and e > 0, "`epsilons` must be numbers > 0", e)
+        _must(whole(self.repeats, 1), "`repeats` must be at least 1", self.repeats)
+        _must(whole(self.seed, 0), "`seed` must be at least 0", self.seed)
+        _must(self.simulate in get_args(Way), "`simulate` is 'exact' or 'users'", self.simulate)
+        known = self.reference in get_args(Reference)
+        _must(known, "`reference` is 'truth' or 'raw'", self.reference)
+
+    @property
+    def size(self) -> int:
+        """Collections to run."""
+        grid = self.datasets, self.epsilons, self.attacks, self.protocols
+        return prod(map(len, grid)) * self.repeats
+
+    @cached_property
+    def identity(self) -> dict[str, Any]:
+        """Everything that the numbers depend on, as JSON can hold it."""
+        handed_in = (*self.protocols, *self.methods, *self.metrics)
+        return {
+            "data": [
+                {"name": data.name, "digest": data.digest, "n": data.n, "d": data.d}
+                for data in self.datasets
+            ],
+            "epsilons": list(self.epsilons),
+            "attacks": [c.spec for c in self.attacks],
+            "protocols": [c.spec for c in self.protocols],
+            "methods": [c.spec for c in self.methods],
+            "metrics": [c.spec for c in self.metrics],
+            "repeats": self.repeats,
+            "seed": self.seed,
+            "simulate": self.simulate,
+            "reference": self.reference,
+            "keep_estimates": self.keep == "estimates",
+            "plugins": {
+                **{p.name: sha256(p.read_bytes()).hexdigest() for p in self.plugins},
+                **{c.spec: c.source for c in handed_in if c.source},
+            },
+            "versions": _versions(),
+        }
+
+    @cached_property
+    def key(self) -> str:
+        """A short name for the identity."""
+        return sha256(json.dumps(self.identity, sort_keys=True).encode()).hexdigest()
+
+
+def experiment(
+    datasets: Sequence[Dataset],
+    epsilons: float | Iterable[float] = 1.0,
+    protocols: Named | Sequence[Named] = "paper",
+    methods: Named | Sequence[Named] = "paper",
+    metrics: Named | Sequence[Named] = "l1",
+    *,
+    repeats: int = 10,
+    seed: int = 0,
+    simulate: Way = "exact",
+    reference: Reference = "truth",
+    keep: Keep = "means",
+    plugins: Iterable[str | Path] = (),
+) -> Experiment:
+    """The experiment that people mean: names looked up, sets opened, doubles and nonsense out."""
+    paths = tuple(Path(p).resolve() for p in plugins)
+    modules = load_plugins(paths)
+    given = epsilons if isinstance(epsilons, Iterable) else [epsilons]
+    chosen = choices(PostProcessor, methods, modules)
+    none = choices(PostProcessor, "none", modules)
+    return Experiment(
+        datasets=_told_apart(datasets),
+        epsilons=tuple(dict.fromkeys(map(float, given))),
+        protocols=choices(FrequencyOracle, protocols, modules),
+        methods=none + tuple(c for c in chosen if c.spec != "none"),
+        metrics=choices(Metric, metrics, modules),
+        repeats=repeats,
+        seed=seed,
+        simulate=simulate,
+        reference=reference,
+        keep=keep,
+        plugins=paths,
+    )
+
+
+@cache
+def _versions() -> dict[str, str]:
+    return {"python": python_version(), **{package: version(package) for package in PACKAGES}}
+
+
+def _must(holds: bool, what: str, got: object) -> None:
+    if not holds:
+        raise InvalidParameter(f"{what}, got {got!r}.")
+
+
+def _told_apart(datasets: Sequence[Dataset]) -> tuple[Dataset, ...]:
+    """The datasets without their users' order; of equal names, the later ones get a number."""
+    require(len(datasets) > 0, "benchmark", "at least one dataset is needed", "none")
+    seen: dict[str, int] = {}
+    apart = []
+    for data in datasets:
+        seen[data.name] = again = seen.get(data.name, 0) + 1
+        name = data.name if again == 1 else f"{data.name} ({again})"
+        apart.append(replace(data, name=name, values=None))
+    return tuple(apart)
+
+
+def choices(
+    kind: type, given: Named | Sequence[Named], modules: Sequence[ModuleType]
+) -> tuple[Choice, ...]:
+    """What `given` names, sets opened, each once."""
+    things = given if isinstance(given, list | tuple) else [given]
+    _must(len(things) > 0, f"at least one {kinds.called(kind)} must be named", things)
+    chosen: dict[str, Choice] = {}
+    for choice in (c for thing in things for c in _open(kind, thing, modules)):
+        known = chosen.setdefault(choice.spec, choice)
+        if known.thing != choice.thing:
+            raise InvalidParameter(f"Two different things are called {choice.spec!r}: rename one.")
+    return tuple(chosen.values())
+
+
+def _open(kind: Any, thing: Named, modules: Sequence[ModuleType]) -> list[Choice]:
+    if isinstance(thing, str) and (name := kinds.plain(thing)) in ("all", *kind.sets):
+        members = kinds.find(kind) if name == "all" else kind.sets[name]
+        return [Choice(spec, spec, asked=False) for spec in members]
+    if isinstance(thing, FrequencyOracle):
+        raise InvalidParameter(
+            f"An experiment sets epsilon and d itself: give {type(thing).__name__} as a class or a "
+            f"spec, not an object."
+        )
+    spec = _canonical(kind, thing, modules)
+    return [Choice(spec, spec if isinstance(thing, str) else thing)]
+
+
+def _canonical(kind: type, thing: Named, modules: Sequence[ModuleType]) -> str:
+    if kind is PostProcessor:  # may be a chain
+        return canonical_method(thing, *modules)  # type: ignore[arg-type]
+    return specs.canonical(kind, thing, *modules)

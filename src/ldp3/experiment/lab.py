@@ -1,0 +1,228 @@
+"""What a worker needs to run cells: an experiment with all that it names built.
+
+Cells draw from streams that their own description names, so the numbers depend on nothing else.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from ldp3 import specs
+from ldp3.arrays import BoolArray, FloatArray, IntArray
+from ldp3.errors import InvalidData, InvalidParameter, site
+from ldp3.experiment.cells import Cell
+from ldp3.experiment.grid import Experiment, Way
+from ldp3.metrics.base import Metric
+from ldp3.plugins import plugin
+from ldp3.postprocessing.base import method
+from ldp3.protocols.base import FrequencyOracle, users_between
+from ldp3.randomness.streams import stream
+from ldp3.types import Estimate, Tally
+
+
+class Lab:
+    """An experiment with everything it names built: what a worker holds.
+
+    It travels as the bare experiment with the `sources` of its plug-ins, and is built again where
+    it arrives, once per worker.
+    """
+
+    def __init__(self, experiment: Experiment, sources: Sequence[bytes] | None = None) -> None:
+        files = experiment.plugins
+        self.sources = [path.read_bytes() for path in files] if sources is None else sources
+        self._modules = [plugin(*pair) for pair in zip(files, self.sources, strict=True)]
+        self.experiment = experiment
+        self.datasets = {data.name: data for data in experiment.datasets}
+        self.methods = [method(c.thing, *self._modules) for c in experiment.methods]  # type: ignore[arg-type]
+        made = [specs.build(Metric, c.thing, *self._modules) for c in experiment.metrics]  # type: ignore[type-abstract]
+        self.metrics = {name: [m.for_data(d) for m in made] for name, d in self.datasets.items()}
+        self._oracles: dict[tuple[str, float, int], FrequencyOracle] = {}
+        self._applies: dict[tuple[str, float, int], BoolArray] = {}
+        self._refuse_misfits()
+
+    def __reduce__(self) -> Any:
+        _ = self.experiment.key  # goes along: where this arrives, there may be no plug-in files
+        return lab_of, (self.experiment, self.sources)
+
+    @cached_property
+    def cells(self) -> list[Cell]:
+        """The first repeat of each cell, in the order of the tables."""
+        ex = self.experiment
+        attacks, protocols = ([c.spec for c in some] for some in (ex.attacks, ex.protocols))
+        axes = self.datasets, ex.epsilons, attacks, protocols
+        return [Cell(*place) for place in product(*axes)]
+
+    def oracle(self, cell: Cell) -> FrequencyOracle:
+        """The protocol of a cell."""
+        place = cell.protocol, cell.epsilon, self.datasets[cell.dataset].d
+        if place not in self._oracles:
+            thing = next(c.thing for c in self.experiment.protocols if c.spec == cell.protocol)
+            self._oracles[place] = specs.build(
+                FrequencyOracle,  # type: ignore[type-abstract]
+                thing,
+                *self._modules,
+                epsilon=cell.epsilon,
+                d=place[2],
+            )
+        return self._oracles[place]
+
+    def applies(self, cell: Cell) -> BoolArray:
+        """Which methods can serve a cell."""
+        place = cell.protocol, cell.epsilon, self.datasets[cell.dataset].d
+        if place not in self._applies:
+            oracle = self.oracle(cell)
+            self._applies[place] = np.array([m.applies(oracle) for m in self.methods])
+        return self._applies[place]
+
+    def way(self, cell: Cell) -> Way:
+        """How a cell runs: by users if its protocol does not know the law of its tally."""
+        own = type(self.oracle(cell)).simulate is not FrequencyOracle.simulate
+        return self.experiment.simulate if own else "users"
+
+    def chunks(self, cell: Cell) -> int:
+        """How many chunks of users a cell has; what is drawn at once counts as one."""
+        if self.way(cell) == "exact":
+            return 1
+        return -(-self.datasets[cell.dataset].n // self.oracle(cell).chunk_size)
+
+    @property
+    def notes(self) -> list[str]:
+        """What a person should know before the run, one sentence each."""
+        slow = [c.protocol for c in self.cells if self.way(c) != self.experiment.simulate]
+        notes = [f"{spec} has no exact simulation: it runs by users." for spec in _once(slow)]
+        for m, choice in enumerate(self.experiment.methods):
+            without = _once(c.protocol for c in self.cells if not self.applies(c)[m])
+            if without:
+                notes.append(
+                    f"{choice.spec} does not apply to {', '.join(without)}: left out there."
+                )
+        return notes
+
+    def tally(self, cell: Cell, chunks: range) -> Tally:
+        """The tally of some chunks of a cell."""
+        oracle, data = self.oracle(cell), self.datasets[cell.dataset]
+        if self.way(cell) == "exact":
+            return oracle.simulate(data.histogram, self._rng(cell, 0))
+        tally = None
+        for chunk in chunks:
+            start = chunk * oracle.chunk_size
+            values = self.users(cell, start, min(start + oracle.chunk_size, data.n))
+            reports = oracle.perturb(values, self._rng(cell, chunk))
+            _require_rows(oracle.perturb, reports, len(values), "row per user")
+            part = oracle.aggregate(reports)
+            _require_tally(oracle, part, len(values))
+            # left to right: real totals must not depend on who was first
+            tally = part if tally is None else tally + part
+        assert tally is not None
+        return tally
+
+    def users(self, cell: Cell, start: int, stop: int) -> IntArray:
+        """The values of some users of a cell, in order of value."""
+        return users_between(self._ends[cell.dataset], start, stop)
+
+    def frequencies(self, cell: Cell, tally: Tally, wanted: BoolArray | None) -> FloatArray:
+        """Every method on the one estimate of a cell, by method and value; NaN if not wanted."""
+        oracle = self.oracle(cell)
+        estimate = oracle.estimate(tally)
+        if not isinstance(estimate, Estimate):
+            raise InvalidData(f"{site(oracle.estimate)}: estimate must give an Estimate.")
+        _require_rows(oracle.estimate, estimate.frequencies, oracle.d, "frequency per value")
+        _require_numbers(oracle.estimate, estimate.frequencies)
+        out = np.full((len(self.methods), oracle.d), np.nan)
+        for i in np.flatnonzero(self.applies(cell) if wanted is None else wanted):
+            f = self.methods[i](estimate)
+            if np.shape(f) != (oracle.d,) or not np.isfinite(f).all():
+                raise InvalidData(
+                    f"{site(self.methods[i].refine)}: {self.experiment.methods[i].spec}: "
+                    f"frequencies must be {oracle.d} finite "
+                    f"numbers, got shape {np.shape(f)} after {cell.protocol}."
+                )
+            out[i] = f
+        return out
+
+    def scores(self, cell: Cell, frequencies: FloatArray) -> FloatArray:
+        """Every metric of every method."""
+        metrics, truth = self.metrics[cell.dataset], self.datasets[cell.dataset].frequencies
+        # `none` is the first method: the raw estimate
+        reference = truth if self.experiment.reference == "truth" else frequencies[0]
+        out = np.full((len(frequencies), len(metrics)), np.nan)
+        for i in np.flatnonzero(~np.isnan(frequencies[:, 0])):
+            out[i] = [metric(reference, frequencies[i]) for metric in metrics]
+            for metric in (m for m, v in zip(metrics, out[i], strict=True) if np.isnan(v)):
+                raise InvalidData(f"{site(metric.compare)}: compare must give a number, got nan.")
+        return out
+
+    def _rng(self, cell: Cell, chunk: int) -> np.random.Generator:
+        """The stream of a chunk; nothing but the chunk's own description is in its key."""
+        seed, way, data = self.experiment.seed, self.way(cell), self._streams[cell.dataset]
+        return stream(seed, way, data, cell.protocol, cell.epsilon.hex(), cell.repeat, chunk)
+
+    @cached_property
+    def _streams(self) -> dict[str, str]:
+        """What the keys of a dataset's streams call it; equal datasets have noise of their own."""
+        digests = [data.digest for data in self.datasets.values()]
+        again = [digests[:i].count(digest) for i, digest in enumerate(digests)]
+        return {name: f"{digests[i]}/{again[i]}" for i, name in enumerate(self.datasets)}
+
+    @cached_property
+    def _ends(self) -> dict[str, IntArray]:
+        """Cumulated histograms: who holds what, in order of value."""
+        return {name: np.cumsum(data.histogram) for name, data in self.datasets.items()}
+
+    def _refuse_misfits(self) -> None:
+        for cell in self.cells:
+            for choice, fits in zip(self.experiment.methods, self.applies(cell), strict=True):
+                if choice.asked and not fits:
+                    d = self.datasets[cell.dataset].d
+                    raise InvalidParameter(
+                        f"{choice.spec} does not apply to {cell.protocol} at "
+                        f"epsilon={cell.epsilon:g}, d={d}: leave one of them out."
+                    )
+
+
+_labs: dict[str, Lab] = {}  # what this process works on
+
+
+def lab_of(experiment: Experiment, sources: Sequence[bytes] | None = None) -> Lab:
+    """The lab of an experiment; one is kept, so that tasks need not carry it."""
+    found = _labs.get(experiment.key)
+    if found is None:  # whatever other threads do meanwhile
+        found = Lab(experiment, sources)
+        _labs.clear()
+        _labs[experiment.key] = found
+    return found
+
+
+def kept_lab(lab: Lab | str) -> Lab:
+    """The lab that a task works on, wherever it runs: itself, or the one that a worker keeps."""
+    return _labs[lab] if isinstance(lab, str) else lab
+
+
+def _once(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(names))
+
+
+def _require_rows(method: Callable[..., Any], array: object, count: int, what: str) -> None:
+    """Refuse what a plug-in's method gives back if it is not an array of this length."""
+    if not isinstance(array, np.ndarray) or array.ndim == 0 or len(array) != count:
+        got = f"shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+        raise InvalidData(
+            f"{site(method)}: {method.__name__} must give an array with one {what}, {count} here, "
+            f"got {got}."
+        )
+
+
+def _require_numbers(method: Callable[..., Any], array: Any) -> None:
+    if not isinstance(array, np.ndarray) or not np.isfinite(array).all():
+        raise InvalidData(
+            f"{site(method)}: {method.__name__} must give an array of finite numbers."
+        )
+
+
+def _require_tally(oracle: FrequencyOracle, tally: object, n: int) -> None:
+    if not isinstance(tally, Tally) or tally.n != n:
+        raise InvalidData(f"{site(oracle.aggregate)}: aggregate must give a Tally of {n} reports.")
+    _require_numbers(oracle.aggregate, tally.total)

@@ -1,0 +1,194 @@
+"""Run an experiment: the one way under the command, `benchmark` and `recommend`."""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ldp3.datasets.loading import load_all
+from ldp3.errors import InvalidParameter, as_python
+from ldp3.experiment import schedule
+from ldp3.experiment.cells import Measured, Outcome
+from ldp3.experiment.collect import collect
+from ldp3.experiment.executors import workers
+from ldp3.experiment.grid import Named, Reference, Way, experiment
+from ldp3.experiment.journal import Journal, open_journal
+from ldp3.experiment.lab import Lab
+from ldp3.experiment.schedule import Wanted
+from ldp3.progress import Bar, Progress
+from ldp3.results.storage import is_table, load_results
+from ldp3.results.table import Results
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+class Rule(Protocol):
+    """Somebody who looks at what was measured and says what is still worth measuring."""
+
+    @property
+    def looks(self) -> Sequence[int]:
+        """Repeats after which to look."""
+
+    def hear(self, outcome: Outcome) -> None:
+        """A block is measured."""
+
+    def wanted(self) -> Wanted | None:
+        """What to measure until the next look; None to stop."""
+
+
+def run(
+    lab: Lab,
+    executor: "Executor | Client | str | None" = None,
+    threads: int | None = None,
+    *,
+    output: Path | None = None,
+    fresh: bool = False,
+    rule: Rule | None = None,
+    progress: Progress | None = None,
+    about: Mapping[str, Any] | None = None,
+) -> Results:
+    """The results of an experiment; with an `output`, kept there as they come in.
+
+    The same run with the same output goes on where it was stopped; when it is complete, what is
+    there is read and nothing is run. A run that `progress` stopped gives what is finished, and
+    is not `complete`.
+
+    Parameters
+    ----------
+    lab
+        The experiment, built.
+    executor, threads
+        Who works: see `benchmark`.
+    output, fresh
+        Where to keep results, and whether to start over whatever is there.
+    rule
+        Measure in looks, and only what the rule wants.
+    progress
+        Who is told, and may ask to stop.
+    about
+        What else the manifest should say: the command, the population.
+    """
+    if output is not None and lab.experiment.keep == "estimates" and is_table(output):
+        raise InvalidParameter("`keep_estimates` needs a folder: give one as `output`.")
+    progress = progress or Progress()
+    journal = None if output is None else open_journal(output, lab.experiment, fresh)
+    if output is not None and journal is None:
+        progress.note(f"{output} holds this run already and is left alone; `fresh` runs it again.")
+        return load_results(output)
+    measured = Measured() if journal is None else journal.measured
+    began = time.monotonic()
+    try:
+        complete = _measure(lab, executor, threads, journal, measured, rule, progress)
+        ended = {"complete": complete, "elapsed": time.monotonic() - began}
+        results = collect(lab, measured, {**(about or {}), **ended})
+        if journal is not None and complete:
+            journal.finish(results)
+    finally:
+        if journal is not None:
+            journal.close()
+    return results
+
+
+def _measure(
+    lab: Lab,
+    executor: "Executor | Client | str | None",
+    threads: int | None,
+    journal: Journal | None,
+    measured: Measured,
+    rule: Rule | None,
+    progress: Progress,
+) -> bool:
+    """Run what is left to run, look by look; whether nothing is left."""
+    done, size = frozenset(measured.cells), lab.experiment.size
+    progress.expect(size, len(done))
+    if done:
+        progress.note(f"{len(done)} of {size} cells are done already; going on.")
+    for outcome in measured.outcomes if rule is not None else ():
+        rule.hear(outcome)  # type: ignore[union-attr]
+    keep = measured.add if journal is None else journal.append
+    start, wanted = 0, None
+    with workers(executor, threads, lab, progress) as staff:
+        for stop in [lab.experiment.repeats] if rule is None else rule.looks:
+            if rule is not None and (wanted := rule.wanted()) is None:
+                return True
+            todo = schedule.blocks(lab, start, stop, done, wanted)
+            finished = 0
+            with closing(schedule.outcomes(lab, staff, todo, wanted, progress)) as running:
+                for outcome in running:
+                    keep(outcome)
+                    finished += 1
+                    if rule is not None:
+                        rule.hear(outcome)
+            if finished < len(todo):
+                return False
+            start = stop
+    return True
+
+
+def benchmark(
+    data: object,
+    epsilons: float | Iterable[float] = 1.0,
+    protocols: Named | Sequence[Named] = "paper",
+    methods: Named | Sequence[Named] = "paper",
+    metrics: Named | Sequence[Named] = "l1",
+    *,
+    repeats: int = 10,
+    threads: int | None = None,
+    seed: int = 0,
+    simulate: Way = "exact",
+    executor: "Executor | Client | str | None" = None,
+    output: str | Path | None = None,
+    fresh: bool = False,
+    population: int | None = None,
+    reference: Reference = "truth",
+    keep_estimates: bool = False,
+    plugins: Iterable[str | Path] = (),
+    progress: Progress | None = None,
+) -> Results:
+    """Run every dataset × ε × protocol × method × metric `repeats` times.
+
+    The numbers depend on the data, the grid's own cells and the seed: not on the threads, the
+    executor, or what else is in the grid.
+
+    Parameters
+    ----------
+    data
+        A dataset, a path, a spec such as ``"zipf(s=1.2, d=128, n=1_000_000)"``, an array, or a
+        list of datasets.
+    epsilons, protocols, methods, metrics
+        One or several; names, specs or classes, ``"paper"`` or ``"all"``.
+    repeats, seed, simulate, reference, plugins
+        See `Experiment`.
+    threads
+        How many; all cores if not given.
+    executor
+        ``"threads"``, ``"processes"``, ``"dask"``, the address of a Dask scheduler, a Dask client,
+        or anything with the interface of `concurrent.futures`.
+    output, fresh
+        Keep results in this file or folder as they come in: the same call goes on where it was
+        interrupted, unless it is to start over.
+    population
+        Answer for this many users, distributed as in the data.
+    keep_estimates
+        Keep the frequencies of every repeat, for `Results.score`.
+    progress
+        Who is told how the work advances; by default a bar at a terminal or in a notebook.
+    """
+    files = [Path(path) for path in plugins]
+    datasets = load_all(data, plugins=files)
+    if population is not None:
+        datasets = [one.scaled(population) for one in datasets]
+    lab = Lab(
+        experiment(
+            datasets, epsilons, protocols, methods, metrics, repeats=repeats, seed=seed,
+            simulate=simulate, reference=reference,
+            keep="estimates" if keep_estimates else "means", plugins=files,
+        )
+    )  # fmt: skip
+    with progress or Bar() as shown:
+        path = None if output is None else Path(output)
+        about = {} if population is None else {"population": as_python(population)}
+        return run(lab, executor, threads, output=path, fresh=fresh, progress=shown, about=about)

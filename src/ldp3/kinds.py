@@ -1,0 +1,151 @@
+"""The kinds of things with names: protocols, methods, metrics, datasets.
+
+Whatever can be named on the command line is a frozen dataclass. Its name is its class name in
+snake_case, its parameters are its fields, other spellings are in its `aliases`. Nothing registers
+itself: what counts is what the modules of a kind's folder define, what installed packages offer by
+entry points, and what the caller hands in.
+"""
+
+import inspect
+import pkgutil
+import re
+from collections.abc import Iterable
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from types import ModuleType
+from typing import Any, TypeVar
+
+from ldp3.errors import InvalidParameter, UnknownName, did_you_mean, site
+
+T = TypeVar("T")
+
+_BASES = {
+    "protocols": ("protocols", "FrequencyOracle"),
+    "methods": ("postprocessing", "PostProcessor"),
+    "metrics": ("metrics", "Metric"),
+    "datasets": ("datasets", "Source"),
+}
+
+
+def every_kind() -> dict[str, type]:
+    """Our kinds by what people call several of them."""
+    return {
+        several: getattr(import_module(f"ldp3.{folder}.base"), base)
+        for several, (folder, base) in _BASES.items()
+    }
+
+
+def called(kind: type) -> str:
+    """What people call one of a kind: FrequencyOracle → protocol."""
+    return next(s.removesuffix("s") for s, (_, base) in _BASES.items() if base == kind.__name__)
+
+
+def find(kind: type[T], *plugins: ModuleType) -> dict[str, type[T]]:
+    """Every concrete `kind` that our folder or the given plug-in modules define, by name."""
+    found: dict[str, type[T]] = dict(_ours(kind))  # type: ignore[arg-type]
+    for cls in (c for module in plugins for c in defined(module, kind)):
+        spelt = _spellings(found)
+        for spelling in (name_of(cls), *aliases_of(cls)):
+            other = spelt.get(plain(spelling), cls)
+            if other is not cls:
+                raise InvalidParameter(
+                    f"{site(cls)}: {spelling!r} is the name of another {called(kind)}, "
+                    f"{other.__name__} in {site(other)}: rename {cls.__name__}."
+                )
+        found[name_of(cls)] = cls
+    return found
+
+
+@cache
+def _ours(kind: Any) -> dict[str, type[Any]]:
+    package = import_module(_folder(kind))
+    names = (m.name for m in pkgutil.iter_modules(package.__path__, package.__name__ + "."))
+    return {name_of(c): c for m in map(import_module, names) for c in defined(m, kind)}
+
+
+def look_up(kind: type[T], name: str, *plugins: ModuleType) -> type[T]:
+    """The class that `name` means, by its own name or an alias, however it is spelt."""
+    found = find(kind, *plugins)
+    cls = _spellings(found).get(plain(name)) or installed(kind, name)
+    if cls is None:
+        every = [*found, *installed_names(kind)]
+        hint = did_you_mean(name.lower(), every) or f" Known: {', '.join(sorted(every))}."
+        raise UnknownName(f"No {called(kind)} is called {name!r}.{hint}")
+    return cls
+
+
+def known(kind: type, name: str, *plugins: ModuleType) -> bool:
+    """Whether there is such a thing."""
+    return plain(name) in _spellings(find(kind, *plugins)) or installed(kind, name) is not None
+
+
+def installed(kind: type[T], name: str) -> type[T] | None:
+    """What an installed package offers under this name, by an entry point of the kind's group."""
+    for point in _entry_points(kind):
+        if plain(point.name) == plain(name):
+            package = point.dist.name if point.dist else point.value
+            try:
+                cls = point.load()
+            except Exception as error:
+                raise InvalidParameter(
+                    f"{package}: {point.name!r} cannot be loaded from {point.value!r}: "
+                    f"{type(error).__name__}: {error}. Mend or uninstall the package."
+                ) from error
+            sound = isinstance(cls, type) and issubclass(cls, kind) and not inspect.isabstract(cls)
+            if not sound or plain(name_of(cls)) != plain(point.name):
+                raise InvalidParameter(
+                    f"{package}: the entry point {point.name!r} must name a {called(kind)} class "
+                    f"of that name, got {point.value!r}."
+                )
+            return cls
+    return None
+
+
+def installed_names(kind: type) -> dict[str, str]:
+    """What installed packages offer, name and package, without importing them."""
+    return {p.name: p.dist.name if p.dist else p.value for p in _entry_points(kind)}
+
+
+def defined(module: ModuleType, kind: type[T]) -> list[type[T]]:
+    """Every concrete `kind` that a module itself defines."""
+    return [c for c in classes(module) if issubclass(c, kind) and not inspect.isabstract(c)]
+
+
+def classes(module: ModuleType) -> list[type[Any]]:
+    """Every public class that a module itself defines."""
+    members = inspect.getmembers(module, inspect.isclass)
+    return [c for n, c in members if c.__module__ == module.__name__ and not n.startswith("_")]
+
+
+def name_of(cls: type) -> str:
+    """NormSub → norm_sub, GRR → grr, MLEApx → mle_apx."""
+    return snake(cls.__name__)
+
+
+def aliases_of(cls: type) -> Iterable[str]:
+    """Other spellings of the name, as in the literature."""
+    return tuple(vars(cls).get("aliases", ()))  # not those of what it derives from
+
+
+def plain(name: str) -> str:
+    """Names match without regard to case, spaces, hyphens and underscores."""
+    return re.sub(r"[\s_-]", "", name).lower()
+
+
+def snake(name: str) -> str:
+    """NormSub → norm_sub."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+def _spellings(found: dict[str, type[T]]) -> dict[str, type[T]]:
+    return {plain(s): c for own, c in found.items() for s in (own, *aliases_of(c))}
+
+
+def _entry_points(kind: type) -> list[EntryPoint]:
+    """Groups are called like our folders: ``ldp3.protocols``, ``ldp3.metrics`` …"""
+    return list(entry_points(group=_folder(kind)))
+
+
+def _folder(kind: type) -> str:
+    return kind.__module__.rpartition(".")[0]

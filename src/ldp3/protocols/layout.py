@@ -1,0 +1,238 @@
+"""How a report is written: as a code, as bits, as fields.
+
+A layout says what the array of a protocol's reports looks like and how each of them is written as
+a whole number below $2^{bits}$, little-endian. Everything that stores or sends reports follows
+from it.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldp3.arrays import BoolArray, Reports
+from ldp3.errors import require
+from ldp3.kernels import bits
+
+Bytes = NDArray[np.uint8]
+
+
+class Layout(ABC):
+    """The form of a report, in memory and on the wire."""
+
+    @property
+    @abstractmethod
+    def bits(self) -> int:
+        """Size of one report."""
+
+    @property
+    def size(self) -> int:
+        """Whole bytes of one report."""
+        return -(-self.bits // 8)
+
+    @property
+    @abstractmethod
+    def form(self) -> str:
+        """What a report is, in words."""
+
+    @abstractmethod
+    def describe(self) -> dict[str, Any]:
+        """The same for programs, as JSON can hold it."""
+
+    @abstractmethod
+    def fits(self, reports: Reports) -> BoolArray:
+        """Which rows of an array have this form."""
+
+    @abstractmethod
+    def encode(self, reports: Reports) -> Bytes:
+        """The bytes of each report, shape `(n, size)`."""
+
+    @abstractmethod
+    def decode(self, rows: Bytes) -> Reports:
+        """The reports in rows of bytes, shape `(n, size)`; whether they fit is not said."""
+
+
+@dataclass(frozen=True)
+class Code(Layout):
+    """One of `values` whole numbers.
+
+    >>> Code(300).encode(np.array([258], dtype=np.uint16))
+    array([[2, 1]], dtype=uint8)
+    """
+
+    values: int
+
+    @property
+    def bits(self) -> int:
+        return max(1, (self.values - 1).bit_length())
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The narrowest type that holds a report."""
+        return np.min_scalar_type(self.values - 1)
+
+    @property
+    def form(self) -> str:
+        return f"an integer in [0, {self.values})"
+
+    def describe(self) -> dict[str, Any]:
+        return {"code": self.values}
+
+    def fits(self, reports: Reports) -> BoolArray:
+        if reports.ndim != 1 or not np.issubdtype(reports.dtype, np.integer):
+            return np.zeros(len(reports), dtype=bool)
+        return (reports >= 0) & (reports < self.values)
+
+    def encode(self, reports: Reports) -> Bytes:
+        return _as_bytes(reports.astype(self.dtype, copy=False), self.size)
+
+    def decode(self, rows: Bytes) -> Reports:
+        return _as_numbers(rows)
+
+
+@dataclass(frozen=True)
+class Bits(Layout):
+    """A set of values below `d` as packed bits, 64 to a word; `ones` of them, if that is fixed."""
+
+    d: int
+    ones: int | None = None
+
+    @property
+    def bits(self) -> int:
+        return self.d
+
+    @property
+    def form(self) -> str:
+        what = f"{self.d} bits" if self.ones is None else f"{self.ones} of {self.d} values"
+        return f"{what} packed into {bits.width(self.d)} words of 64 bits"
+
+    def describe(self) -> dict[str, Any]:
+        return {"bits": self.d} if self.ones is None else {"bits": self.d, "ones": self.ones}
+
+    def fits(self, reports: Reports) -> BoolArray:
+        ok = bits.well_formed(reports, self.d)
+        if self.ones is None or not ok.any():
+            return ok
+        return ok & (bits.sizes(reports) == self.ones)
+
+    def encode(self, reports: Reports) -> Bytes:
+        return _as_bytes(reports, self.size)
+
+    def decode(self, rows: Bytes) -> Reports:
+        wide = np.zeros((len(rows), 8 * bits.width(self.d)), dtype=np.uint8)
+        wide[:, : self.size] = rows
+        return wide.view("<u8").astype(np.uint64, copy=False)
+
+
+@dataclass(frozen=True)
+class Fields(Layout):
+    """Several whole numbers, each below its bound; all but the last fill whole bytes.
+
+    >>> Fields((("seed", 2**64), ("cell", 4))).bits
+    66
+    """
+
+    fields: tuple[tuple[str, int], ...]
+
+    def __post_init__(self) -> None:
+        filled = all((bound - 1).bit_length() % 8 == 0 for _, bound in self.fields[:-1])
+        require(filled, self, "all fields but the last must fill whole bytes", self.fields)
+
+    @property
+    def bits(self) -> int:
+        return sum((bound - 1).bit_length() for _, bound in self.fields)
+
+    @cached_property
+    def dtype(self) -> np.dtype[Any]:
+        """A record of the fields."""
+        return np.dtype([(name, "<u8" if b > 2**32 else "<u4") for name, b in self.fields])
+
+    @property
+    def form(self) -> str:
+        parts = (f"{name} in [0, {_bound(bound)})" for name, bound in self.fields)
+        return f"a record of {' and '.join(parts)}"
+
+    def describe(self) -> dict[str, Any]:
+        # a list, because JSON does not keep the order of names; bounds as text, because many
+        # readers of JSON lose the last digits of numbers above 2⁵³
+        return {"fields": [[name, str(bound)] for name, bound in self.fields]}
+
+    def fits(self, reports: Reports) -> BoolArray:
+        if reports.dtype != self.dtype or reports.ndim != 1:
+            return np.zeros(len(reports), dtype=bool)
+        # NumPy cannot compare a 64-bit word with 2⁶⁴
+        within = [reports[name] <= np.uint64(bound - 1) for name, bound in self.fields]
+        return np.asarray(np.logical_and.reduce(within))
+
+    def encode(self, reports: Reports) -> Bytes:
+        parts = [_as_bytes(reports[name], size) for name, size in self._sizes]
+        return np.concatenate(parts, axis=1)
+
+    def decode(self, rows: Bytes) -> Reports:
+        reports, start = np.empty(len(rows), dtype=self.dtype), 0
+        for name, size in self._sizes:
+            reports[name] = _as_numbers(rows[:, start : start + size])
+            start += size
+        return reports
+
+    @cached_property
+    def _sizes(self) -> list[tuple[str, int]]:
+        return [(name, -(-(bound - 1).bit_length() // 8)) for name, bound in self.fields]
+
+
+@dataclass(frozen=True)
+class Numbers(Layout):
+    """Any array of numbers, bit by bit: what an oracle has that says nothing else."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+
+    @property
+    def bits(self) -> int:
+        return max(1, self.dtype.itemsize * int(np.prod(self.shape, dtype=int))) * 8
+
+    @property
+    def form(self) -> str:
+        return f"finite numbers of type {self.dtype} and shape {self.shape}"
+
+    def describe(self) -> dict[str, Any]:
+        return {"numbers": str(self.dtype), "shape": list(self.shape)}
+
+    def fits(self, reports: Reports) -> BoolArray:
+        kinds = reports.dtype.kind, self.dtype.kind
+        same = kinds[0] == kinds[1] or all(kind in "biuf" for kind in kinds)
+        if reports.shape[1:] != self.shape or not same or kinds[0] == "O":
+            return np.zeros(len(reports), dtype=bool)
+        if kinds[0] != "f":
+            return np.full(len(reports), reports.dtype.names == self.dtype.names)
+        return np.asarray(np.isfinite(reports).all(axis=tuple(range(1, reports.ndim))))
+
+    def encode(self, reports: Reports) -> Bytes:
+        rows = np.ascontiguousarray(reports, dtype=self.dtype)
+        return rows.view(np.uint8).reshape(len(rows), self.size)
+
+    def decode(self, rows: Bytes) -> Reports:
+        return np.ascontiguousarray(rows).view(self.dtype).reshape(len(rows), *self.shape)
+
+
+def _bound(bound: int) -> str:
+    power = bound.bit_length() - 1
+    return f"2^{power}" if bound == 2**power and power > 20 else str(bound)
+
+
+def _as_bytes(numbers: Reports, size: int) -> Bytes:
+    """The `size` low bytes of each row of unsigned numbers, little-endian."""
+    little = np.ascontiguousarray(numbers, dtype=numbers.dtype.newbyteorder("<"))
+    width = little.itemsize * (1 if little.ndim == 1 else little.shape[1])
+    return little.view(np.uint8).reshape(len(numbers), width)[:, :size]
+
+
+def _as_numbers(rows: Bytes) -> Reports:
+    """Rows of up to eight bytes as the narrowest numbers that hold them."""
+    width = 1 << (rows.shape[1] - 1).bit_length()
+    wide = np.zeros((len(rows), width), dtype=np.uint8)
+    wide[:, : rows.shape[1]] = rows
+    return wide.view(f"<u{width}")[:, 0].astype(f"u{width}", copy=False)

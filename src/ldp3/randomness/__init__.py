@@ -1,0 +1,1 @@
+"""Where randomness comes from, and exact probabilities to compare it with."""

@@ -1,0 +1,113 @@
+"""The races of all questions on one run: what is still worth measuring, look by look."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ldp3.arrays import BoolArray, FloatArray
+from ldp3.experiment.cells import Outcome
+from ldp3.experiment.lab import Lab
+from ldp3.experiment.schedule import Wanted
+from ldp3.postprocessing.base import PostProcessor
+from ldp3.recommendation import race
+from ldp3.recommendation.race import Rules, Standing
+
+Combination = tuple[str, str]  # protocol, method
+Question = tuple[float, str]  # ε, metric
+
+
+class Contest:
+    """A race for every question; those of one ε share their cells.
+
+    The datasets of the lab are the populations that a sample may come from.
+    """
+
+    def __init__(self, lab: Lab, rules: Rules) -> None:
+        ex = lab.experiment
+        self.lab, self.rules = lab, rules
+        self.methods = [c.spec for c in ex.methods]
+        self.metrics = [c.spec for c in ex.metrics]
+        self.better = {
+            spec: metric.better
+            for spec, metric in zip(self.metrics, lab.metrics[ex.datasets[0].name], strict=True)
+        }
+        self._population = {name: i for i, name in enumerate(lab.datasets)}
+        self._values: dict[tuple[Combination, Question], FloatArray] = {}
+        self.standings: dict[Question, Standing] = {
+            (e, u): race.start(len(self.combinations(e))) for e in ex.epsilons for u in self.metrics
+        }
+        self._looked = 0
+
+    @property
+    def looks(self) -> Sequence[int]:
+        """Repeats after which to look."""
+        return self.rules.looks
+
+    def combinations(self, epsilon: float) -> list[Combination]:
+        """Every method on every protocol that it applies to."""
+        first = next(iter(self.lab.datasets))
+        return [
+            (cell.protocol, self.methods[m])
+            for cell in self.lab.cells
+            if cell.dataset == first and cell.epsilon == epsilon
+            for m in np.flatnonzero(self.lab.applies(cell))
+        ]
+
+    def hear(self, outcome: Outcome) -> None:
+        """Keep the scores of a block."""
+        cell = outcome.block.cell
+        repeats = slice(cell.repeat, outcome.block.stop)
+        for m, method in enumerate(self.methods):
+            for u, metric in enumerate(self.metrics):
+                values = self.values((cell.protocol, method), (cell.epsilon, metric))
+                values[self._population[cell.dataset], repeats] = outcome.values[:, m, u]
+
+    def values(self, combination: Combination, question: Question) -> FloatArray:
+        """The scores of a combination, by population and repeat."""
+        shape = len(self._population), self.rules.looks[-1]
+        return self._values.setdefault((combination, question), np.full(shape, np.nan))
+
+    def scores(self, question: Question) -> FloatArray:
+        """By combination, population and repeat; lower is better."""
+        sign = -1.0 if self.better[question[1]] == "higher" else 1.0
+        rows = [self.values(c, question) for c in self.combinations(question[0])]
+        return sign * np.array(rows)
+
+    def wanted(self) -> Wanted | None:
+        """Look, drop, and say who needs more repeats; None when every race is over."""
+        if self._looked:
+            self._look(self.rules.looks[self._looked - 1])
+        self._looked += 1
+        running = [question for question, s in self.standings.items() if s.reason is None]
+        return self._needed(running) if running else None
+
+    def finish(self) -> None:
+        """The last look."""
+        if any(standing.reason is None for standing in self.standings.values()):
+            self._look(self.rules.looks[-1])
+
+    def _look(self, repeats: int) -> None:
+        for question, before in self.standings.items():
+            if before.reason is None:
+                values = self.scores(question)[:, :, :repeats]
+                after = race.look(values, before, self.rules, self._watched(question))
+                self.standings[question] = after
+
+    def _needed(self, running: Sequence[Question]) -> Wanted:
+        """Which methods are left in some race."""
+        needed = {
+            (cell.epsilon, cell.protocol): np.zeros(len(self.methods), dtype=bool)
+            for cell in self.lab.cells
+        }
+        for question in running:
+            left = self.standings[question].running | self._watched(question)
+            for (protocol, method), there in zip(self.combinations(question[0]), left, strict=True):
+                needed[question[0], protocol][self.methods.index(method)] |= there
+        return needed
+
+    def _watched(self, question: Question) -> BoolArray:
+        """The usual methods of the protocols that still run: people will ask how much worse."""
+        all_ = self.combinations(question[0])
+        run = {all_[i][0] for i in np.flatnonzero(self.standings[question].running)}
+        usual = PostProcessor.sets["usual"]
+        return np.array([method in usual and protocol in run for protocol, method in all_])

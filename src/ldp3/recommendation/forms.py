@@ -1,0 +1,204 @@
+"""A recommendation as text that a person can act on, as Markdown, as JSON."""
+
+import json
+from collections.abc import Iterator, Sequence
+from textwrap import indent
+
+from ldp3.errors import InvalidParameter
+from ldp3.printing import columns, escape_markdown, markdown_table
+from ldp3.recommendation.answer import Answer, Recommendation
+from ldp3.recommendation.sentences import Candidate, Interval, verdict
+
+SHOWN = 12  # of the tied; JSON has all
+FORMATS = "text", "markdown", "json"
+Rows = list[list[str]]
+
+
+def render(found: Recommendation, format: str = "text") -> str:
+    """In one of the formats."""
+    if format == "json":
+        return json.dumps(found.to_dict(), indent=2, ensure_ascii=False)
+    if format not in FORMATS:
+        raise InvalidParameter(f"format is {', '.join(FORMATS)}, got {format!r}.")
+    page = _Markdown() if format == "markdown" else _Text()
+    return "\n".join(_page(found, page)).rstrip()
+
+
+class _Text:
+    """Plain text: titles, indented tables, code as it is."""
+
+    def title(self, words: str) -> str:
+        return f"{words}\n{'─' * len(words)}"
+
+    def paragraph(self, words: str) -> str:
+        return words
+
+    def table(self, rows: Rows) -> str:
+        return indent(columns(rows), "  ")
+
+    def code(self, lines: str) -> str:
+        return indent(lines, "    ")
+
+    def items(self, words: Sequence[str]) -> str:
+        return "\n".join(f"· {line}" for line in words)
+
+
+class _Markdown(_Text):
+    """The same as Markdown; what comes from the data is kept from being read as markup."""
+
+    def title(self, words: str) -> str:
+        return f"## {escape_markdown(words)}"
+
+    def paragraph(self, words: str) -> str:
+        return escape_markdown(words)
+
+    def table(self, rows: Rows) -> str:
+        return markdown_table([[escape_markdown(cell) for cell in row] for row in rows])
+
+    def code(self, lines: str) -> str:
+        return f"```python\n{lines}\n```"
+
+    def items(self, words: Sequence[str]) -> str:
+        return "\n".join(f"- {escape_markdown(line)}" for line in words)
+
+
+def _page(found: Recommendation, page: _Text) -> Iterator[str]:
+    yield page.paragraph(
+        f"{found.dataset}: {found.sample:,} people in the sample, {found.d:,} values. "
+        f"The answer is for {found.population:,} users."
+    )
+    yield ""
+    if len(found.answers) > 1:
+        yield page.table(_overview(found))
+        yield ""
+    for answer in found.answers:
+        yield from _section(found, answer, page)
+    yield page.items(found.notes)
+
+
+def _section(found: Recommendation, answer: Answer, page: _Text) -> Iterator[str]:
+    best, sure = answer.best, f"{found.confidence:.0%} interval"
+    yield page.title(
+        f"ε = {answer.epsilon:g}, {answer.metric} ({answer.better} is better): {best.name}"
+    )
+    yield ""
+    yield page.paragraph(_verdict(found, answer))
+    yield ""
+    yield page.table(
+        [
+            ["", answer.metric, sure, "worse by", sure, "bits per report"],
+            *(_row("best", c, answer) for c in [best]),
+            *(_row("tied", c, answer) for c in answer.tied[:SHOWN]),
+            *_more(answer),
+            *(_row("default", c, answer) for c in answer.defaults if c not in (best, *answer.tied)),
+        ]
+    )
+    yield ""
+    yield page.paragraph(
+        f"How far the estimate of a single value will be off ({found.confidence:.0%} of the time "
+        f"less):"
+    )
+    yield ""
+    yield page.table(_values(found, answer))
+    yield ""
+    if best.method != "none":
+        yield page.paragraph(_bias(answer))
+        yield ""
+    yield page.code(answer.code)
+    yield ""
+
+
+def _verdict(found: Recommendation, answer: Answer) -> str:
+    reasons = {
+        "separated": "",
+        "equal": f"They differ by at most {found.margin:.3g} of the error: take what suits you.",
+        "sample": "The sample is too small to tell them apart: a larger one would help.",
+        "budget": (
+            f"{answer.best.collections:,} simulated collections did not tell them apart, and more "
+            f"would hardly."
+        ),
+    }
+    said = verdict(
+        [answer.best, *answer.tied, *(c for c in answer.defaults if not c.tied)],
+        answer.metric,
+        answer.better,
+        answer.epsilon,
+        considered=answer.considered,
+        confidence=found.confidence,
+    )
+    return " ".join([*said, reasons[answer.reason]]).rstrip()
+
+
+def _bias(answer: Answer) -> str:
+    none = answer.unbiased
+    return (
+        f"{answer.best.method} is biased: it trades bias for a smaller error. Only none is "
+        f"unbiased; where estimates are to be added up or compared over time, keep those too. "
+        f"Best without post-processing: {none.name}, {_worse(none.worse, answer)} worse."
+    )
+
+
+def _row(role: str, c: Candidate, answer: Answer) -> list[str]:
+    first = f"{role}: {c.name}"
+    error = [_number(c.error.value), f"{_number(c.error.low)} to {_number(c.error.high)}"]
+    if c == answer.best:
+        return [first, *error, "", "", f"{c.bits:,}"]
+    low, high = (_share(end, answer) for end in (c.worse.low, c.worse.high))
+    return [first, *error, _worse(c.worse, answer), f"{low} to {high}", f"{c.bits:,}"]
+
+
+def _more(answer: Answer) -> Rows:
+    left = len(answer.tied) - SHOWN
+    if left <= 0:
+        return []
+    last = answer.tied[-1]
+    return [[f"tied: {left} more", "", "", f"up to {_worse(last.worse, answer)}", "", ""]]
+
+
+def _overview(found: Recommendation) -> Rows:
+    head = ["ε", "metric", "deploy", "error", "interval", "tied", "bits per report"]
+    return [
+        head,
+        *(
+            [
+                f"{a.epsilon:g}",
+                a.metric,
+                a.best.name,
+                _number(a.best.error.value),
+                f"{_number(a.best.error.low)} to {_number(a.best.error.high)}",
+                ", ".join(c.name for c in a.tied[:3])
+                + (f" and {len(a.tied) - 3} more" if len(a.tied) > 3 else "")
+                or "–",
+                f"{a.best.bits:,}",
+            ]
+            for a in found.answers
+        ),
+    ]
+
+
+def _values(found: Recommendation, answer: Answer) -> Rows:
+    after = f"after {answer.best.method}"
+    rows = [
+        [v.label, f"{v.frequency:.2%}", f"± {v.raw:.3%}", f"± {v.refined:.3%}"]
+        for v in answer.values
+    ]
+    return [
+        ["value", "in the sample", f"{answer.best.protocol} alone", after],
+        *rows,
+        ["a value nobody holds", "0%", f"± {answer.unheld:.3%}", ""],
+        [f"all {found.d:,} at once", "", f"± {answer.all_at_once:.3%}", ""],
+    ]
+
+
+def _worse(worse: Interval, answer: Answer) -> str:
+    return _share(worse.value, answer)
+
+
+def _share(difference: float, answer: Answer) -> str:
+    """Of the error of the best one; as it is, where that is zero."""
+    best = abs(answer.best.error.value)
+    return f"{difference / best:.1%}" if best else _number(difference)
+
+
+def _number(value: float) -> str:
+    return f"{value:.4g}"

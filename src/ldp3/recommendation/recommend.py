@@ -1,0 +1,269 @@
+"""From a sample and a question to an answer."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import replace
+from math import ceil
+from pathlib import Path
+from statistics import NormalDist
+
+import numpy as np
+
+from ldp3.arrays import FloatArray
+from ldp3.cores import available_cores
+from ldp3.datasets.loading import load_all
+from ldp3.errors import InvalidParameter
+from ldp3.experiment.cells import Cell
+from ldp3.experiment.executors import require_threads
+from ldp3.experiment.grid import Experiment, Named, experiment
+from ldp3.experiment.lab import Lab
+from ldp3.experiment.run import Rule, run
+from ldp3.noise import Noise, PureNoise
+from ldp3.progress import Bar, Progress
+from ldp3.recommendation import race
+from ldp3.recommendation.answer import Answer, Recommendation, ValueInterval
+from ldp3.recommendation.code import lines
+from ldp3.recommendation.contest import Combination, Contest, Question
+from ldp3.recommendation.populations import Populations
+from ldp3.recommendation.race import POPULATIONS, Rules
+from ldp3.recommendation.sentences import USUAL, Candidate, Interval
+from ldp3.results.table import Results
+from ldp3.types import Dataset
+
+SHOWN = 5  # values whose intervals are told
+CHECKS = 2  # collections on each population for these intervals
+
+
+def recommend(
+    data: object,
+    epsilons: float | Iterable[float] = 1.0,
+    protocols: Named | Sequence[Named] = "all",
+    methods: Named | Sequence[Named] = "all",
+    metrics: Named | Sequence[Named] = "l1",
+    *,
+    population: int | None = None,
+    confidence: float = 0.95,
+    margin: float = 0.01,
+    seed: int = 0,
+    threads: int | None = None,
+    executor: Executor | str | None = None,
+    plugins: Iterable[str | Path] = (),
+    progress: Progress | None = None,
+) -> Recommendation:
+    """The best protocol and method for data like a sample, and everything tied with it.
+
+    The same seed gives the same answer, whatever the threads.
+
+    Parameters
+    ----------
+    data
+        The sample: one dataset, as `ldp3.benchmark` takes it.
+    epsilons, protocols, methods, metrics
+        The questions and what to choose from; one or several. None is always among the methods.
+    population
+        Users to answer for; as many as the sample has by default.
+    confidence
+        Probability with which every truly best combination is among the tied, in each answer.
+    margin
+        Stop when those left differ by at most this share of the error.
+    seed
+        Where all randomness starts.
+    threads, executor
+        Where it runs: see `ldp3.benchmark`.
+    plugins
+        Files that define more protocols, methods and metrics.
+    progress
+        Who is told how the work advances; by default a bar at a terminal or in a notebook.
+    """
+    if not 0.5 <= confidence < 1:
+        raise InvalidParameter(
+            f"`confidence` must be at least 0.5 and below 1, got {confidence!r}."
+        )
+    if not 0 <= margin < 1:
+        raise InvalidParameter(f"`margin` must be at least 0 and below 1, got {margin!r}.")
+    require_threads(threads)
+    sample, *others = load_all(data, plugins=plugins)
+    if others:
+        raise InvalidParameter("A recommendation is for one sample: give one dataset.")
+    scaled = sample.scaled(sample.n if population is None else population)
+    ex = experiment(
+        [scaled], epsilons, protocols, methods, metrics, seed=seed, keep="scores", plugins=plugins
+    )
+    rules = Rules(1 - confidence, margin, race.looks(sample.d))
+    drawn = _populations(sample, scaled.n, seed, threads)
+    lab = Lab(replace(ex, datasets=drawn, repeats=rules.looks[-1]))
+    contest = Contest(lab, rules)
+    with progress or Bar() as shown:
+        _run(lab, executor, threads, shown, contest)
+        contest.finish()
+        answers = _Answers(contest, sample, executor, threads, shown)
+        return Recommendation(
+            sample.name,
+            sample.n,
+            sample.d,
+            scaled.n,
+            confidence,
+            margin,
+            seed,
+            tuple(answers.to(question) for question in contest.standings),
+            tuple(_notes(lab, sample, population)),
+        )
+
+
+def _run(
+    lab: Lab,
+    executor: Executor | str | None,
+    threads: int | None,
+    progress: Progress,
+    rule: Rule | None = None,
+) -> Results:
+    """A run to its end: half of one is no ground for an answer."""
+    results = run(lab, executor, threads, rule=rule, progress=progress)
+    if not results.complete:
+        raise KeyboardInterrupt
+    return results
+
+
+def _populations(sample: Dataset, n: int, seed: int, threads: int | None) -> tuple[Dataset, ...]:
+    """The data that the sample may come from."""
+    model = Populations(sample, n, seed)
+    model.prior  # noqa: B018 (before threads ask for it all at once)
+    with ThreadPoolExecutor(threads or available_cores()) as pool:
+        drawn = list(pool.map(model.draw, range(POPULATIONS)))
+    return tuple(replace(data, name=f"population {b}") for b, data in enumerate(drawn))
+
+
+class _Answers:
+    """The answers of a contest that is over."""
+
+    def __init__(
+        self,
+        contest: Contest,
+        sample: Dataset,
+        executor: Executor | str | None,
+        threads: int | None,
+        progress: Progress,
+    ) -> None:
+        self.contest, self.sample = contest, sample
+        self._executor, self._threads, self._progress = executor, threads, progress
+
+    def to(self, question: Question) -> Answer:
+        """The answer for one ε and metric."""
+        contest, (epsilon, metric) = self.contest, question
+        standing = contest.standings[question]
+        assert standing.reason is not None
+        candidates = [self._candidate(question, i) for i in range(len(standing.left))]
+        best = candidates[standing.leader]
+        tied = [c for c, left in zip(candidates, standing.left, strict=True) if left]
+        order = sorted((c for c in tied if c != best), key=lambda c: c.worse.value)
+        named = {(c.protocol, c.method): c for c in candidates}
+        values, unheld, at_once = self._values(epsilon, (best.protocol, best.method))
+        oracle = contest.lab.oracle(self._cell(epsilon, best.protocol))
+        refine = contest.lab.methods[contest.methods.index(best.method)]
+        return Answer(
+            epsilon,
+            metric,
+            contest.better[metric],
+            best,
+            tuple(order),
+            tuple(named[pair] for pair in USUAL if pair in named),
+            min((c for c in candidates if c.method == "none"), key=lambda c: c.worse.value),
+            standing.reason,
+            len(candidates),
+            values,
+            unheld,
+            at_once,
+            lines(oracle, best.protocol, refine, best.method),
+        )
+
+    def _candidate(self, question: Question, index: int) -> Candidate:
+        contest, standing = self.contest, self.contest.standings[question]
+        protocol, method = contest.combinations(question[0])[index]
+        repeats = int(standing.repeats[index])
+        scores = contest.scores(question)[:, :, :repeats]
+        both_sides = race.quantile(contest.rules.alpha / 2)
+        gap = race.difference(scores[index], scores[standing.leader])
+        error = _interval(scores[index], both_sides)
+        if contest.better[question[1]] == "higher":
+            error = Interval(-error.value, -error.high, -error.low)
+        return Candidate(
+            protocol,
+            method,
+            error,
+            bool(standing.left[index]),
+            contest.lab.oracle(self._cell(question[0], protocol)).report_bits,
+            _interval(gap, both_sides),
+            repeats * POPULATIONS,
+        )
+
+    def _values(
+        self, epsilon: float, chosen: Combination
+    ) -> tuple[tuple[ValueInterval, ...], float, float]:
+        """How far single values will be off."""
+        level, d = 1 - self.contest.rules.alpha, self.sample.d
+        off = np.sort(self._errors(epsilon, chosen), axis=0)
+        # of a new error and these, each is equally likely to be the largest
+        refined = off[min(ceil(level * (len(off) + 1)), len(off)) - 1]
+        noise, f = self._noise(epsilon, chosen[0]), self.sample.frequencies
+        z = NormalDist().inv_cdf((1 + level) / 2)
+        z_all = NormalDist().inv_cdf(1 - (1 - level) / (2 * d))
+        raw = z * np.sqrt(noise.variance(f))
+        top = np.argsort(-f, kind="stable")[:SHOWN]
+        shown = tuple(
+            ValueInterval(self.sample.labels[v], float(f[v]), float(raw[v]), float(refined[v]))
+            for v in top
+        )
+        return shown, z * noise.floor**0.5, z_all * noise.floor**0.5
+
+    def _errors(self, epsilon: float, chosen: Combination) -> FloatArray:
+        """How far each value is off in new collections, one row each."""
+        ex, (protocol, method) = self.contest.lab.experiment, chosen
+        methods = [c for c in ex.methods if c.spec in ("none", method)]
+        checks: Experiment = replace(
+            ex,
+            epsilons=(epsilon,),
+            protocols=tuple(c for c in ex.protocols if c.spec == protocol),
+            methods=tuple(methods),
+            repeats=CHECKS,
+            seed=ex.seed + 1,  # not the collections that chose it
+            keep="estimates",
+        )
+        kept = _run(Lab(checks), self._executor, self._threads, self._progress).estimates
+        assert kept is not None
+        rows = kept.filter(method=method).select("dataset", "frequencies").rows()
+        data = self.contest.lab.datasets
+        return np.array([np.abs(np.array(f) - data[name].frequencies) for name, f in rows])
+
+    def _noise(self, epsilon: float, protocol: str) -> Noise:
+        lab, cell = self.contest.lab, self._cell(epsilon, protocol)
+        oracle, n = lab.oracle(cell), lab.datasets[cell.dataset].n
+        if oracle.support is not None:
+            return PureNoise.of(oracle.support, n)
+        return oracle.estimate(lab.tally(cell, range(lab.chunks(cell)))).noise
+
+    def _cell(self, epsilon: float, protocol: str) -> Cell:
+        cells = self.contest.lab.cells
+        return next(c for c in cells if (c.epsilon, c.protocol) == (epsilon, protocol))
+
+
+def _interval(values: FloatArray, limit: float) -> Interval:
+    found = race.summary(values)
+    mean, half = float(found.mean), limit * float(np.sqrt(found.variance))
+    return Interval(mean, mean - half, mean + half)
+
+
+def _notes(lab: Lab, sample: Dataset, population: int | None) -> Iterator[str]:
+    yield from sample.notes
+    yield from lab.notes
+    if population is None:
+        yield f"The answer is for as many users as the sample has, {sample.n:,}: say how many."
+    once = int(np.count_nonzero(sample.histogram == 1))
+    if once >= 0.05 * sample.n:
+        yield (
+            f"About {once / sample.n:.0%} of all people hold values that are not in the sample or "
+            f"in it once (Good and Turing's estimate): a larger one would tell more."
+        )
+    yield (
+        f"The list of the {sample.d:,} values must be public: one that was read from private data "
+        f"tells that somebody holds each of them."
+    )

@@ -1,0 +1,96 @@
+"""Refuse results that a report cannot show as they are, with one line that says why."""
+
+import polars as pl
+
+from ldp3.errors import InvalidData
+from ldp3.results.table import Results
+
+COMBINATION = ["metric", "epsilon", "protocol", "method"]  # on one dataset, without attacks
+MEANS = {
+    "dataset": pl.String,
+    "epsilon": pl.Float64,
+    "attack": pl.String,
+    "protocol": pl.String,
+    "method": pl.String,
+    "frequencies": pl.List(pl.Float64),
+}
+
+
+def check(results: Results) -> None:
+    """Refuse a table that no single run can have written, and truth or means of another one."""
+    _check_values(results.table)
+    _check_one_dataset(results.table)
+    _check_repeats(results.table)
+    _check_truth(results)
+    _check_means(results)
+
+
+def _check_values(table: pl.DataFrame) -> None:
+    if table.is_empty():
+        raise InvalidData("These results hold no rows: there is nothing to show.")
+    for name in table.columns:
+        if table[name].null_count():
+            raise InvalidData(f"Results must be complete, but {name!r} is empty in some rows.")
+    for name in ("epsilon", "value"):
+        if not table[name].is_finite().all():
+            raise InvalidData(f"Results must be finite, but {name!r} is not in some rows.")
+
+
+def _check_one_dataset(table: pl.DataFrame) -> None:
+    data = table.select("dataset", "n", "d").unique(maintain_order=True)
+    if len(data) > 1:
+        names = " and ".join(f"{name} (n = {n:,}, d = {d:,})" for name, n, d in data.head(2).rows())
+        more = f" and {len(data) - 2} more" if len(data) > 2 else ""
+        raise InvalidData(
+            f"A report shows one dataset, got {names}{more}: run and report each on its own."
+        )
+    attacks = [name for name in table["attack"].unique(maintain_order=True) if name != "none"]
+    if attacks:
+        raise InvalidData(
+            f"A report shows collections without attacks, got {attacks[0]!r}: report a run "
+            f"without them."
+        )
+
+
+def _check_repeats(table: pl.DataFrame) -> None:
+    combinations = table.group_by(*COMBINATION, maintain_order=True).agg(
+        twice=pl.col("repeat").is_duplicated().any(), repeats=pl.col("repeat").sort()
+    )
+    for metric, epsilon, protocol, method, _, _ in combinations.filter("twice").head(1).rows():
+        raise InvalidData(
+            f"{protocol} with {method} has the same repeat twice ({metric}, ε = {epsilon:g}): "
+            f"report one run at a time."
+        )
+    ragged = combinations.group_by("metric", "epsilon", "protocol", maintain_order=True).agg(
+        pl.col("repeats").n_unique() > 1
+    )
+    for metric, epsilon, protocol, _ in ragged.filter("repeats").head(1).rows():
+        raise InvalidData(
+            f"The methods of {protocol} must have the same repeats ({metric}, ε = {epsilon:g}): "
+            f"the table is not whole."
+        )
+
+
+def _check_truth(results: Results) -> None:
+    name, n, d = results.table.select("dataset", "n", "d").row(0)
+    if not results.datasets:
+        return
+    if name not in results.datasets:
+        other = next(iter(results.datasets))
+        raise InvalidData(f"The table is of {name!r}, but the truth beside it of {other!r}.")
+    data = results.datasets[name]
+    if (data.n, data.d) != (n, d):
+        raise InvalidData(
+            f"The table is of n = {n:,} users and d = {d:,} values, but the truth beside it of "
+            f"n = {data.n:,} and d = {data.d:,}."
+        )
+
+
+def _check_means(results: Results) -> None:
+    means, d = results.means, int(results.table["d"][0])
+    if means is None:
+        return
+    fitting = {name: means.schema.get(name) for name in MEANS} == MEANS
+    own = means.filter(dataset=results.table["dataset"][0])["frequencies"] if fitting else None
+    if own is None or not ((own.list.len() == d).all() and own.explode().is_finite().all()):
+        raise InvalidData(f"The mean estimates beside the table are not those of its {d:,} values.")

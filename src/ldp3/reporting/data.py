@@ -1,0 +1,72 @@
+"""What the page's scripts work on, as JSON can hold it."""
+
+from typing import Any
+
+from ldp3.reporting.charts.every import charts
+from ldp3.reporting.findings import Findings
+from ldp3.reporting.frequencies import Frequencies
+
+COLUMNS = (
+    "metric", "epsilon", "protocol", "method", "mean", "std", "low", "high", "min", "max",
+    "count", "rank", "tied", "bits", "simulate",
+)  # fmt: skip
+
+
+def page_data(found: Findings) -> dict[str, Any]:
+    """Names, numbers, and the charts to put them into."""
+    names: dict[str, list[Any]] = {
+        "metric": found.metrics,
+        "epsilon": found.epsilons,
+        "protocol": found.protocols,
+        "method": found.methods,
+    }
+    leader = found.candidates(*next(iter(found.sheets)))[0]
+    return {
+        **names,
+        "combinations": {"columns": COLUMNS, "rows": _rows(found, names)},
+        "sheets": [_sheet(found, *key) for key in found.sheets],
+        "leader": {"protocol": leader.protocol, "method": leader.method},
+        "frequencies": None if found.frequencies is None else _frequencies(found.frequencies),
+        "charts": charts(found),
+    }
+
+
+def _rows(found: Findings, names: dict[str, list[Any]]) -> list[list[Any]]:
+    """Every combination, with its names as places in the lists of `names`."""
+    places = {key: {name: i for i, name in enumerate(values)} for key, values in names.items()}
+    return [
+        [places[c][v] if c in places else _short(v) for c, v in zip(COLUMNS, row, strict=True)]
+        for row in found.combinations.select(COLUMNS).rows()
+    ]
+
+
+def _sheet(found: Findings, metric: str, epsilon: float) -> dict[str, Any]:
+    sheet = found.sheets[metric, epsilon]
+    return {
+        "metric": metric,
+        "epsilon": epsilon,
+        "better": sheet.better,
+        "factor": 10.0**sheet.exponent,
+        "scale": f"in units of {10.0**sheet.exponent:g}",
+        "wins": [{"method": m, "rate": _short(rate)} for m, rate in sheet.wins.items()],
+        "sizes": [
+            {key: _short(value) for key, value in row.items()}
+            for row in found.sizes(metric, epsilon)
+        ],
+    }
+
+
+def _frequencies(given: Frequencies) -> dict[str, Any]:
+    return {
+        "labels": given.labels,
+        "truth": [_short(f) for f in given.truth],
+        "means": [
+            {"epsilon": e, "protocol": p, "method": m, "values": [_short(f, 4) for f in means]}
+            for (e, p, m), means in given.means.items()
+        ],
+    }
+
+
+def _short(value: Any, digits: int = 6) -> Any:
+    """A number without the digits that nobody sees."""
+    return float(f"{value:.{digits}g}") if isinstance(value, float) else value

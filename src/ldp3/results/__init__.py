@@ -1,0 +1,1 @@
+"""What a run measured, and everything that follows from it alone."""

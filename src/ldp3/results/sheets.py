@@ -1,0 +1,139 @@
+"""What a paper's table shows: protocols down; none, average and each method across."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import floor, log10
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ldp3.arrays import FloatArray
+from ldp3.results import ties
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One question: a metric on a dataset at one ε under one attack.
+
+    Parameters
+    ----------
+    metric, dataset, n, d, epsilon, attack
+        What is asked.
+    better
+        Whether ``lower`` or ``higher`` is better.
+    by_users
+        The protocols that were run by perturbing every user, and not by exact simulation.
+    runs
+        One value per repeat for each protocol and method.
+    """
+
+    metric: str
+    dataset: str
+    n: int
+    d: int
+    epsilon: float
+    attack: str
+    better: str
+    by_users: tuple[str, ...]
+    runs: ties.Runs
+
+    @cached_property
+    def protocols(self) -> list[str]:
+        """The rows."""
+        return list(dict.fromkeys(protocol for protocol, _ in self.runs))
+
+    @cached_property
+    def methods(self) -> list[str]:
+        """The columns, but for the average."""
+        return list(dict.fromkeys(method for _, method in self.runs))
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """none, average, each method."""
+        others = [m for m in self.methods if m != "none"]
+        none = ["none"] if "none" in self.methods else []
+        return [*none, *(["average"] if len(others) > 1 else []), *others]
+
+    def values(self, protocol: str, column: str) -> FloatArray | None:
+        """The repeats of one cell; the average is over the methods other than none."""
+        if column != "average":
+            return self.runs.get((protocol, column))
+        shown = [v for (p, m), v in self.runs.items() if p == protocol and m != "none"]
+        return np.mean(shown, axis=0) if shown else None
+
+    @cached_property
+    def means(self) -> dict[tuple[str, str], float]:
+        """The mean of each protocol and method."""
+        return {pair: float(values.mean()) for pair, values in self.runs.items()}
+
+    @cached_property
+    def best(self) -> tuple[str, str]:
+        """The best of all."""
+        return ties.leader(self.means, self.better)
+
+    @cached_property
+    def tied(self) -> set[tuple[str, str]]:
+        """What cannot be told from the best of all, without it."""
+        return ties.ties(self.runs, self.better) - {self.best}
+
+    @cached_property
+    def row_best(self) -> set[tuple[str, str]]:
+        """The best of each row."""
+        rows = ({k: m for k, m in self.means.items() if k[0] == p} for p in self.protocols)
+        return {ties.leader(row, self.better) for row in rows}
+
+    @cached_property
+    def wins(self) -> dict[str, float]:
+        """How often each method is the best on the same estimate."""
+        return ties.win_rates(self.runs, self.better)
+
+    @cached_property
+    def exponent(self) -> int:
+        """Power of ten to factor out: typical numbers then have one digit before the dot."""
+        sizes = [abs(mean) for mean in self.means.values() if mean]
+        return floor(log10(float(np.median(sizes)))) if sizes else 0
+
+    def number(self, protocol: str, column: str, plus_minus: str = " ± ") -> str:
+        """``3.08 ± 0.12``, scaled; a dash where the method does not apply."""
+        values = self.values(protocol, column)
+        if values is None:
+            return "–"
+        mean, std = values.mean() / 10.0**self.exponent, ties.spread(values)
+        if std is None:
+            return f"{mean:.2f}"
+        return f"{mean:.2f}{plus_minus}{std / 10.0**self.exponent:.2f}"
+
+    def mark(self, protocol: str, column: str) -> str:
+        """``**`` for the best of all, ``*`` for the best of its row, ``≈`` for what is tied."""
+        pair = protocol, column
+        if pair == self.best:
+            return "**"
+        return "*" * (pair in self.row_best) + "≈" * (pair in self.tied)
+
+    def win(self, column: str) -> str:
+        """How often a method wins, in percent."""
+        return "" if column == "average" else f"{self.wins[column]:.0%}"
+
+    @property
+    def repeats(self) -> int:
+        """The most that any cell has."""
+        return max(map(len, self.runs.values()))
+
+
+def sheets(table: pl.DataFrame, better: Mapping[str, str]) -> list[Sheet]:
+    """One sheet for each question that a table of results answers."""
+    made = []
+    for question, part in table.group_by(ties.QUESTION, maintain_order=True):
+        asked: Any = dict(zip(ties.QUESTION, question, strict=True))
+        by_users = part.filter(simulate="users")["protocol"].unique(maintain_order=True)
+        made.append(
+            Sheet(
+                **asked,
+                better=better[asked["metric"]],
+                by_users=tuple(by_users),
+                runs=ties.runs(part),
+            )
+        )
+    return made

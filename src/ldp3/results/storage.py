@@ -1,0 +1,153 @@
+"""Results on disk: a table by itself, or a folder that holds everything."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ldp3.errors import InvalidData, InvalidParameter
+from ldp3.files import read_json, whole_file, write_text
+from ldp3.results.table import SCHEMA, Results
+from ldp3.types import Dataset
+
+FOLDER = ("table", "truth", "means", "estimates")
+WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
+    ".csv": lambda table, path: table.write_csv(path),
+    ".parquet": lambda table, path: table.write_parquet(path),
+    ".json": lambda table, path: table.write_json(path),
+}
+READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
+    ".csv": lambda path: pl.read_csv(path, schema_overrides=SCHEMA),
+    ".parquet": pl.read_parquet,
+    ".json": pl.read_json,
+}
+
+
+def save(results: Results, path: Path) -> None:
+    """Write results, the manifest last: where it is, everything is."""
+    frames = [results.table, _truth(results.datasets), results.means, results.estimates]
+    *files, manifest = files_of(path)
+    if not is_table(path):
+        path.mkdir(parents=True, exist_ok=True)
+    for file, frame in zip(files, frames, strict=False):
+        if frame is not None:
+            with whole_file(file) as temporary:
+                WRITERS[file.suffix](frame, temporary)
+        elif manifest.exists():
+            file.unlink(missing_ok=True)  # of an earlier run of ours
+    write_text(manifest, json.dumps(results.manifest, indent=2, ensure_ascii=False))
+
+
+def load_results(path: str | Path) -> Results:
+    """What `save` wrote: a folder, or a table and, where it is, the manifest beside it."""
+    target = Path(path)
+    if not target.exists():
+        raise InvalidData(f"No results at {str(target)!r}: no such file or folder.")
+    if target.is_dir() and not manifest_of(target).exists():
+        raise InvalidData(f"{str(target)!r} holds no complete results: manifest.json is missing.")
+    manifest = read_manifest(manifest_of(target)) if manifest_of(target).exists() else {}
+    if not target.is_dir():
+        return Results(_read_table(target), manifest)
+    return Results(
+        _read_table(target / "table.parquet"),
+        manifest,
+        _datasets(_read_frame(target / "truth.parquet", label=pl.String, users=pl.Int64)),
+        _read_frame(target / "means.parquet", frequencies=pl.List),
+        _read_frame(target / "estimates.parquet", frequencies=pl.List),
+    )
+
+
+def _truth(datasets: Mapping[str, Dataset]) -> pl.DataFrame | None:
+    """How many users hold each value, and where the values lie, of all datasets."""
+    frames = [
+        pl.DataFrame(
+            {
+                "dataset": pl.repeat(name, data.d, eager=True),
+                "label": list(data.labels),
+                "position": pl.Series(data.positions, dtype=pl.Float64)
+                if data.positions is not None
+                else pl.repeat(None, data.d, dtype=pl.Float64, eager=True),
+                "users": data.histogram,
+            }
+        )
+        for name, data in datasets.items()
+    ]
+    return pl.concat(frames) if frames else None
+
+
+def _datasets(truth: pl.DataFrame | None) -> dict[str, Dataset]:
+    if truth is None:
+        return {}
+    made = {}
+    for (name,), rows in truth.group_by("dataset", maintain_order=True):
+        positions = None if rows["position"].null_count() else rows["position"].to_numpy()
+        made[str(name)] = Dataset(
+            str(name), rows["users"].to_numpy(), rows["label"].to_list(), positions
+        )
+    return made
+
+
+def is_table(path: Path) -> bool:
+    """Whether a path names a table, by its ending; anything else is a folder."""
+    if path.suffix in WRITERS and not path.is_dir():
+        return True
+    if path.is_file() or (path.suffix and not path.is_dir()):
+        known = ", ".join(WRITERS)
+        raise InvalidParameter(f"Results go to {known} or a folder, got {str(path)!r}.")
+    return False
+
+
+def manifest_of(path: Path) -> Path:
+    """Where the manifest of results at `path` is."""
+    if path.suffix in WRITERS and not path.is_dir():
+        return path.with_name(path.name + ".manifest.json")
+    return path / "manifest.json"
+
+
+def files_of(path: Path) -> list[Path]:
+    """What `save` may write for `path`, the manifest last."""
+    tables = [path] if is_table(path) else [path / f"{name}.parquet" for name in FOLDER]
+    return [*tables, manifest_of(path)]
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """What was run."""
+    found = read_json(path)
+    if not isinstance(found, dict):
+        raise InvalidData(f"{str(path)!r} is no manifest.")
+    return found
+
+
+def _read_table(path: Path) -> pl.DataFrame:
+    if path.suffix not in READERS:
+        raise InvalidData(f"Results are {', '.join(READERS)} or a folder, got {str(path)!r}.")
+    table = _read(path, READERS[path.suffix])
+    missing = [name for name in SCHEMA if name not in table.columns]
+    if missing:
+        raise InvalidData(
+            f"{str(path)!r} is no table of results of this version: no column {missing[0]!r}."
+        )
+    return _read(
+        path, lambda _: table.select(pl.col(name).cast(kind) for name, kind in SCHEMA.items())
+    )
+
+
+def _read_frame(path: Path, **columns: type[pl.DataType]) -> pl.DataFrame | None:
+    """What stands beside the table, if it is there; `columns` it must have."""
+    if not path.exists():
+        return None
+    frame = _read(path, pl.read_parquet)
+    for name, kind in columns.items():
+        if not isinstance(frame.schema.get(name), kind):
+            raise InvalidData(f"{str(path)!r} is not of these results: no column {name!r}.")
+    return frame
+
+
+def _read(path: Path, read: Callable[[Path], pl.DataFrame]) -> pl.DataFrame:
+    try:
+        return read(path)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        reason = str(error).splitlines()[0]
+        raise InvalidData(f"{str(path)!r} cannot be read as results: {reason}") from error

@@ -1,0 +1,166 @@
+"""What a run measured: one long table, and what is needed to read it."""
+
+import json
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ldp3 import specs
+from ldp3.errors import InvalidData, InvalidParameter
+from ldp3.metrics.base import Metric
+from ldp3.results import forms, sheets, ties
+from ldp3.types import Dataset
+
+SCHEMA: dict[str, Any] = {
+    "dataset": pl.String,
+    "n": pl.Int64,
+    "d": pl.Int64,
+    "epsilon": pl.Float64,
+    "attack": pl.String,
+    "protocol": pl.String,
+    "method": pl.String,
+    "metric": pl.String,
+    "repeat": pl.Int64,
+    "value": pl.Float64,
+    "simulate": pl.String,
+}
+COMBINATION = [*ties.QUESTION, "protocol", "method", "simulate"]  # all but the repeat
+
+
+@dataclass(frozen=True, repr=False)
+class Results:
+    """A long tidy table, and beside it the truth and what the run was.
+
+    Parameters
+    ----------
+    table
+        One row per dataset, ε, attack, protocol, method, metric and repeat, in the order of the
+        grid.
+    manifest
+        What was run, with which versions, how long it took.
+    datasets
+        The data by name; none for a table that was read by itself.
+    means
+        Frequencies averaged over the repeats: `dataset epsilon attack protocol method frequencies`.
+    estimates
+        The frequencies of every repeat, where they were kept: the same with `repeat`.
+    """
+
+    table: pl.DataFrame
+    manifest: dict[str, Any] = field(default_factory=dict)
+    datasets: dict[str, Dataset] = field(default_factory=dict)
+    means: pl.DataFrame | None = None
+    estimates: pl.DataFrame | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether all of the run is here; one that was stopped holds what was finished."""
+        return self.manifest.get("complete") is not False
+
+    @property
+    def better(self) -> dict[str, str]:
+        """For each metric, whether lower or higher is better."""
+        known = self.manifest.get("better")
+        known = known if isinstance(known, dict) else {}  # a manifest is a file: anything
+        metrics = self.table["metric"].unique(maintain_order=True)
+        return {
+            spec: known[spec] if known.get(spec) in ("lower", "higher") else _direction(spec)
+            for spec in metrics
+        }
+
+    def summary(self) -> pl.DataFrame:
+        """Mean, standard deviation, standard error and extremes over the repeats."""
+        value = pl.col("value")
+        return self.table.group_by(COMBINATION, maintain_order=True).agg(
+            mean=value.mean(),
+            std=value.std(),
+            count=value.len(),
+            standard_error=value.std() / value.len().sqrt(),
+            min=value.min(),
+            max=value.max(),
+        )
+
+    def best(self, alpha: float = ties.ALPHA) -> pl.DataFrame:
+        """Every protocol with every method from best to worst, for each question.
+
+        A question is a metric, dataset, ε and attack; nothing is pooled over them. `tied` says
+        that a combination cannot be told from the best one: one-sided t-tests against the leader,
+        paired within a protocol and Welch's across, corrected for the number of comparisons. With
+        probability at least 1−α every truly best combination is among the tied: see `ties`.
+        """
+        return ties.best(self.table, self.better, alpha)
+
+    def sheets(self) -> list[sheets.Sheet]:
+        """The paper's tables: one for each question."""
+        return sheets.sheets(self.table, self.better)
+
+    def score(self, metric: str | type[Metric] | Metric) -> "Results":
+        """The same run measured by another metric, from the estimates that were kept."""
+        if self.estimates is None:
+            raise InvalidData(
+                "A new metric needs the estimates of every repeat: run with `keep_estimates`."
+            )
+        measure, spec = specs.build(Metric, metric), specs.canonical(Metric, metric)  # type: ignore[type-abstract]
+        measures = {name: measure.for_data(data) for name, data in self.datasets.items()}
+        kept = self.estimates.with_columns(reference=self._reference())
+        values = [
+            measures[name](np.asarray(reference), np.asarray(f))
+            for name, f, reference in kept.select("dataset", "frequencies", "reference").rows()
+        ]
+        about = self.table.select(*SCHEMA).unique(
+            ["dataset", "epsilon", "attack", "protocol", "method"], maintain_order=True
+        )
+        keys = [name for name in self.estimates.columns if name != "frequencies"]
+        scored = self.estimates.select(keys).with_columns(
+            metric=pl.lit(spec), value=pl.Series(values, dtype=pl.Float64)
+        )
+        on = [name for name in keys if name != "repeat"]
+        table = scored.join(about.drop("metric", "value", "repeat"), on=on, maintain_order="left")
+        manifest = {**self.manifest, "metrics": [spec], "better": {spec: measure.better}}
+        return replace(self, table=table.select(*SCHEMA), manifest=manifest)
+
+    def _reference(self) -> pl.Series:
+        """What the kept estimates are compared with: the truth, or the raw one of the repeat."""
+        assert self.estimates is not None
+        if self.manifest.get("reference") != "raw":
+            truths = {name: data.frequencies.tolist() for name, data in self.datasets.items()}
+            return pl.Series([truths[name] for name in self.estimates["dataset"]])
+        on = ["dataset", "epsilon", "attack", "protocol", "repeat"]
+        raw = self.estimates.filter(method="none").select(*on, pl.col("frequencies").alias("raw"))
+        return self.estimates.join(raw, on=on, how="left", maintain_order="left")["raw"]
+
+    def render(self, format: str = "table", width: int | None = None) -> str:
+        """The summary as a table, Markdown, LaTeX, JSON or CSV; `width` is the terminal's."""
+        if format == "csv":
+            return self.summary().write_csv().rstrip("\n")
+        if format == "json":
+            rows = {"summary": self.summary().to_dicts(), "best": self.best().to_dicts()}
+            return json.dumps(rows, indent=2, ensure_ascii=False)
+        if format == "table":
+            return "\n\n\n".join(forms.text(sheet, width) for sheet in self.sheets())
+        if format not in forms.RENDER:
+            raise InvalidParameter(f"format is {', '.join(forms.FORMATS)}, got {format!r}.")
+        return "\n\n".join(map(forms.RENDER[format], self.sheets()))
+
+    def save(self, path: str | Path) -> None:
+        """Write the table (``.csv``, ``.parquet``, ``.json``), or everything into a folder.
+
+        What was run stands beside the table in ``….manifest.json``, in a folder in
+        ``manifest.json``; it is written last, so where it is, everything is.
+        """
+        from ldp3.results.storage import save
+
+        save(self, Path(path))
+
+    def __repr__(self) -> str:
+        return self.render()
+
+    def _repr_markdown_(self) -> str:
+        return self.render("markdown")
+
+
+def _direction(spec: str) -> str:
+    return specs.build(Metric, spec).better  # type: ignore[type-abstract]

@@ -1,0 +1,56 @@
+"""What `ldp3 new` starts from: working files, and the tests beside them."""
+
+import keyword
+import re
+from pathlib import Path
+from typing import Literal
+
+from ldp3.errors import InvalidParameter
+from ldp3.files import write_text
+from ldp3.kinds import every_kind, known, snake
+
+Kind = Literal["protocol", "method", "metric"]
+TEMPLATES = Path(__file__).parent / "templates"  # files to copy: no part of this package
+
+TEST = '''"""Tests of NAME. Run them with: pytest test_NAME.py"""
+
+from NAME import CLASS
+
+import ldp3
+
+
+def test_the_contract_holds() -> None:
+    verdict = ldp3.verify(CLASS)
+    assert verdict.passed, verdict
+
+
+def test_it_runs_beside_ours() -> None:
+    results = ldp3.benchmark("zipf(d=16, n=2000)", WHERE, repeats=2)
+    assert "NAME" in set(results.table["COLUMN"])
+'''
+WHERE: dict[Kind, str] = {
+    "protocol": 'protocols=[CLASS, "oue"]',
+    "method": 'protocols="oue", methods=[CLASS, "norm_sub"]',
+    "metric": 'protocols="oue", methods="norm_sub", metrics=[CLASS, "l1"]',
+}
+
+
+def new(kind: Kind, name: str, folder: Path) -> list[Path]:
+    """Write NAME.py and test_NAME.py into `folder`; nothing is overwritten."""
+    cls = "".join(part[:1].upper() + part[1:] for part in re.split("[-_ ]", name))
+    own = snake(cls)
+    if not cls.isidentifier() or keyword.iskeyword(own) or own.startswith("test_"):
+        raise InvalidParameter(f"A name looks like 'my_{kind}', got {name!r}.")
+    if known(every_kind()[f"{kind}s"], own):
+        raise InvalidParameter(f"{own!r} is the name of a {kind} already: choose another one.")
+    code = (TEMPLATES / f"{kind}.py").read_text(encoding="utf-8")
+    code = code.replace(f"My{kind.title()}", cls).replace(f"my_{kind}", own)
+    test = TEST.replace("WHERE", WHERE[kind]).replace("COLUMN", kind)
+    test = test.replace("CLASS", cls).replace("NAME", own)
+    files = {folder / f"{own}.py": code, folder / f"test_{own}.py": test}
+    for path in files:
+        if path.exists():
+            raise InvalidParameter(f"{path.name} is there already: choose another name.")
+    for path, text in files.items():
+        write_text(path, text)
+    return list(files)

@@ -1,0 +1,101 @@
+"""What people write to mean a thing: ``"olh"``, ``"olh(g=4)"``, a class, an object."""
+
+import ast
+import re
+from dataclasses import Field, fields
+from types import ModuleType
+from typing import Any, TypeVar
+
+from ldp3.errors import InvalidParameter, did_you_mean, site
+from ldp3.kinds import called, find, look_up, name_of
+
+T = TypeVar("T")
+
+
+def build(kind: type[T], spec: object, *plugins: ModuleType, **given: Any) -> T:
+    """Make the thing that `spec` means; an object is already made.
+
+    `given` holds what the experiment decides (epsilon, d), a spec what the user tunes.
+    """
+    if isinstance(spec, kind):
+        return spec
+    if isinstance(spec, type) and issubclass(spec, kind):
+        return spec(**given)
+    if not isinstance(spec, str):
+        raise InvalidParameter(f"A {called(kind)} is a name, a class or an object, got {spec!r}.")
+    name, params = parse(spec)
+    cls = look_up(kind, name, *plugins)
+    _require_parameters(cls, params, given)
+    return cls(**given, **params)
+
+
+def canonical(kind: type, spec: object, *plugins: ModuleType) -> str:
+    """One spelling per thing: ``"Subset( k = 3 )"``, or a class, or an object → ``"ss(k=3)"``.
+
+    A parameter that has its default value is not written.
+    """
+    params: dict[str, Any] = {}
+    if isinstance(spec, str):
+        name, params = parse(spec)
+        cls: Any = look_up(kind, name, *plugins)
+    else:
+        cls = spec if isinstance(spec, type) else type(spec)
+    if not issubclass(cls, kind):
+        raise InvalidParameter(f"A {called(kind)} is needed, by name or class, got {spec!r}.")
+    ours = find(kind).get(name_of(cls), cls)
+    if ours is not cls:
+        raise InvalidParameter(
+            f"{site(cls)}: {name_of(cls)!r} is the name of a {called(kind)} of ours: rename "
+            f"{cls.__name__}."
+        )
+    if isinstance(spec, kind):
+        params = {f.name: getattr(spec, f.name) for f in fields(cls)}
+    own = {f.name: f for f in fields(cls)}
+    changed = {k: v for k, v in params.items() if k not in own or not _is_default(own[k], v)}
+    inside = ", ".join(f"{key}={value!r}" for key, value in sorted(changed.items()))
+    return f"{name_of(cls)}({inside})" if inside else name_of(cls)
+
+
+def parse(spec: str) -> tuple[str, dict[str, Any]]:
+    """``"olh(g=4)"`` → ``("olh", {"g": 4})``; the name may hold hyphens and spaces."""
+    match = re.fullmatch(r"\s*([^()+]*[^()+\s])\s*(\(.*\))?\s*", spec, re.DOTALL)
+    if match:
+        name, inside = match[1], match[2] or "()"
+        try:
+            call = ast.parse(f"f{inside}", mode="eval").body
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args:
+                params = {k.arg: ast.literal_eval(k.value) for k in call.keywords if k.arg}
+                if len(params) == len(call.keywords):  # none twice, none by **
+                    return name, params
+        except (SyntaxError, ValueError):
+            pass
+    raise InvalidParameter(f"A spec looks like 'olh' or 'olh(g=4)', got {spec!r}.")
+
+
+def split(text: str, separator: str) -> list[str]:
+    """Split outside parentheses: ``"olh(g=4),oue"`` → ``["olh(g=4)", "oue"]``."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character in "([{") - (character in ")]}")
+        if character == separator and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts if part.strip()]
+
+
+def parameters(cls: type, *given: str) -> list[Field[Any]]:
+    """The fields that a spec may set: those that are not `given` otherwise."""
+    return [f for f in fields(cls) if f.init and f.name not in given]
+
+
+def _require_parameters(cls: type, params: dict[str, Any], given: dict[str, Any]) -> None:
+    allowed = [f.name for f in parameters(cls, *given)]
+    for param in params:
+        if param not in allowed:
+            hint = did_you_mean(param, allowed) or f" Its parameters: {allowed or 'none'}."
+            raise InvalidParameter(f"{cls.__name__} has no parameter {param!r}.{hint}")
+
+
+def _is_default(field: Field[Any], value: object) -> bool:
+    return type(value) is type(field.default) and value == field.default

@@ -1,0 +1,129 @@
+"""Deployment: what is sent is what was drawn, from whole numbers, with the law of `perturb`."""
+
+import json
+import time
+from collections.abc import Iterator
+
+import numpy as np
+
+from ldp3.arrays import FloatArray, Reports
+from ldp3.errors import whole
+from ldp3.protocols.base import PureOracle
+from ldp3.randomness.words import Words
+from ldp3.verification.base import Finding, binomial_p, exact, statistical
+from ldp3.verification.case import SECONDS, OracleCase
+from ldp3.verification.independence import same_codes
+
+DRAWS = 10_000  # per value
+LEAST = 400
+
+
+def written(case: OracleCase) -> Iterator[Finding]:
+    """A report is written and read without loss."""
+    layout = case.oracle.layout
+    for reports in case.reports.values():
+        some = reports[:1_000]
+        rows = layout.encode(some)
+        read = layout.decode(rows)
+        sound = rows.dtype == np.uint8 and rows.shape == (len(some), layout.size)
+        same = sound and np.array_equal(read, some) and case.oracle.valid(read).all()
+        if not same or max(_numbers(rows)) >> layout.bits:
+            evidence = f"rows of {rows.dtype} {rows.shape[1:]} for {layout.bits} bits"
+            yield exact("A report is written and read without loss", False, evidence)
+            return
+    evidence = f"{layout.bits} bits in {layout.size} bytes"
+    yield exact("A report is written and read without loss", True, evidence)
+
+
+def hostile_bytes(case: OracleCase) -> Iterator[Finding]:
+    """Bytes are one report or none: no report can be written in two ways."""
+    layout, rng = case.oracle.layout, case.stream("bytes")
+    honest = layout.encode(next(iter(case.reports.values()))[:500])
+    turned = honest ^ (np.uint8(1) << rng.integers(8, size=honest.shape, dtype=np.uint8))
+    rows = np.concatenate([rng.integers(0, 256, honest.shape, dtype=np.uint8), turned])
+    read = layout.decode(rows)
+    ok = case.oracle.valid(read)
+    same = np.array_equal(layout.encode(read[ok]), rows[ok])
+    evidence = f"{int(ok.sum())} of {len(rows)} rows of foreign bytes are reports"
+    yield exact("No report can be written in two ways", same, evidence)
+
+
+def described(case: OracleCase) -> Iterator[Finding]:
+    """What a client must know is whole numbers, and can be written as JSON."""
+    constants = case.oracle.constants
+    wrong = [name for name, number in constants.items() if not whole(number, 0)]
+    evidence = f"not so: {', '.join(wrong)}" if wrong else ", ".join(constants)
+    yield exact("The constants of `draw` are whole numbers", not wrong, evidence)
+    text = json.dumps(case.oracle.layout.describe(), default=str)
+    same = json.loads(text) == case.oracle.layout.describe()
+    yield exact("The layout can be written as JSON", same, text)
+
+
+def drawing(case: OracleCase) -> Iterator[Finding]:
+    """`draw` gives one whole number, from the words that it is given and from nothing else."""
+    oracle, wrong, differ, seen = case.oracle, [], 0, set()
+    first, again = (Words.drawn(case.stream("words")) for _ in range(2))
+    for value in case.values * 8:
+        number = oracle.draw(value, first)
+        differ += number != oracle.draw(value, again)
+        seen.add(number)
+        if not whole(number, 0, 2**oracle.layout.bits - 1) or not _valid(case, number):
+            wrong.append(number)
+    evidence = f"got {wrong[0]!r} for {oracle.layout.bits} bits" if wrong else "all valid"
+    yield exact("`draw` gives a whole number that is a valid report", not wrong, evidence)
+    evidence = f"{differ} of {8 * len(case.values)} differ" if differ else "drawn twice"
+    yield exact("The same words give the same report", not differ, evidence)
+    yield exact("Other words give other reports", len(seen) > 1, f"{len(seen)} different ones")
+
+
+def drawn_law(case: OracleCase) -> Iterator[Finding]:
+    """`draw` has the law of `perturb`."""
+    layout, size, p_values, drawn = case.oracle.layout, _affordable(case), [], {}
+    for v, reports in case.reports.items():
+        words = Words.drawn(case.stream(f"draw {v}"))
+        drawn[v] = _reports(case, [case.oracle.draw(v, words) for _ in range(size)])
+        sent = layout.decode(layout.encode(reports[:size]))  # of one type with what was drawn
+        for w in {case.values[0], case.values[-1]}:
+            p_values.append(same_codes(case, drawn[v], sent, v, w))
+    draws = size * len(case.values)
+    yield statistical("`draw` has the law of `perturb`", np.concatenate(p_values), draws)
+    if isinstance(case.oracle, PureOracle):
+        p = _own_and_others(case.oracle, drawn)
+        yield statistical("`draw` supports the own value with p, others with q", p, draws)
+
+
+def _own_and_others(oracle: PureOracle, drawn: dict[int, Reports]) -> FloatArray:
+    """p-values of how often the own value and another one are supported, over all values."""
+    others = dict(zip(drawn, [*list(drawn)[1:], next(iter(drawn))], strict=True))
+    own = sum(np.count_nonzero(oracle.supports(some, v)) for v, some in drawn.items())
+    other = sum(np.count_nonzero(oracle.supports(some, others[v])) for v, some in drawn.items())
+    draws = sum(map(len, drawn.values()))
+    return np.array([binomial_p(own, draws, oracle.p), binomial_p(other, draws, oracle.q)])
+
+
+def _affordable(case: OracleCase) -> int:
+    """How many reports to draw for each value; fewer if they are slow."""
+    words, began = Words.drawn(case.stream("one by one")), time.thread_time()
+    for _ in range(20):
+        case.oracle.draw(case.values[-1], words)
+    seconds = max(time.thread_time() - began, 1e-6) / 20 * len(case.values)
+    size = min(DRAWS, case.size)
+    while size > max(2 * SECONDS / seconds, LEAST):
+        size //= 2
+    return size
+
+
+def _valid(case: OracleCase, number: int) -> bool:
+    return bool(case.oracle.valid(_reports(case, [number])).all())
+
+
+def _reports(case: OracleCase, numbers: list[int]) -> Reports:
+    """Reports from the whole numbers that stand for them."""
+    size = case.oracle.layout.size
+    raw = b"".join(number.to_bytes(size, "little") for number in numbers)
+    return case.oracle.layout.decode(np.frombuffer(raw, np.uint8).reshape(len(numbers), size))
+
+
+def _numbers(rows: np.ndarray[tuple[int, ...], np.dtype[np.uint8]]) -> list[int]:
+    """The whole numbers that rows of bytes stand for."""
+    return [int.from_bytes(row.tobytes(), "little") for row in rows]

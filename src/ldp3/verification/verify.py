@@ -1,0 +1,123 @@
+"""One contract for every kind: which thing is meant, and what is found out about it."""
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from ldp3 import specs
+from ldp3.errors import InvalidParameter, LDPError, UnknownName, did_you_mean, needing_full
+from ldp3.kinds import defined, find, known, name_of
+from ldp3.metrics.base import Metric
+from ldp3.plugins import load_plugins
+from ldp3.postprocessing.base import PostProcessor, method
+from ldp3.postprocessing.base import canonical as canonical_method
+from ldp3.protocols.base import FrequencyOracle
+from ldp3.verification.base import Finding, Verdict
+from ldp3.verification.methods import method_findings
+from ldp3.verification.metrics import metric_findings
+from ldp3.verification.oracles import oracle_findings
+
+# one value against one, all of a few, more than fit into a word, many
+SETTINGS = [*((e, d) for e in (0.5, 2.0) for d in (2, 5, 70)), (1.0, 1000)]
+CHECKED: dict[type, Any] = {  # the kinds that have a contract, and who examines them
+    FrequencyOracle: oracle_findings,
+    PostProcessor: method_findings,
+    Metric: metric_findings,
+}
+
+
+def findings(thing: FrequencyOracle | PostProcessor | Metric, seed: int = 0) -> Iterator[Finding]:
+    """Every check that applies to an oracle, a method or a metric, as they are made.
+
+    >>> all(finding.passed for finding in findings(method("norm_sub")))
+    True
+    """
+    return CHECKED[_kind(thing, ())](thing, seed)
+
+
+def verify(thing: Any, *, plugins: Sequence[str | Path] = (), seed: int = 0) -> Verdict:
+    """Check a protocol, a method or a metric: its privacy, its statistics, its manners.
+
+    Parameters
+    ----------
+    thing
+        A spec such as ``"olh(g=4)"``, a class, or an object. An oracle is examined as it is; a
+        spec or a class at small and large budgets and domains.
+    plugins
+        Files that define more of them.
+    seed
+        Where the randomness of the checks starts.
+
+    Examples
+    --------
+    >>> verdict = verify("norm_sub")
+    >>> verdict.passed, len(verdict.failures)
+    (True, 0)
+    """
+    with needing_full("ldp3.verify"):
+        import numba  # noqa: F401 (or every check would fail for want of it)
+        import scipy  # noqa: F401
+    modules = load_plugins(plugins)
+    kind = _kind(thing, modules)
+    if kind is PostProcessor:
+        made = findings(method(thing, *modules), seed)
+        return Verdict(canonical_method(thing, *modules), tuple(made))
+    name = specs.canonical(kind, thing, *modules)
+    if kind is FrequencyOracle and not isinstance(thing, FrequencyOracle):
+        made = chain.from_iterable(_at(thing, modules, e, d, seed) for e, d in SETTINGS)
+    else:
+        made = findings(specs.build(kind, thing, *modules), seed)
+    return Verdict(name, tuple(made))
+
+
+def named(names: Sequence[str], plugins: Sequence[Path]) -> list[str]:
+    """What to verify: the names, or everything that the plug-ins define."""
+    if names:
+        return list(names)
+    if not plugins:
+        raise InvalidParameter("Say what to verify: a name, or a plug-in for all that is in it.")
+    modules, found = load_plugins(plugins), list[type]()
+    for kind in CHECKED:
+        for module in modules:
+            found += defined(module, kind)
+    return list(map(name_of, found))
+
+
+def rendered(verdicts: Sequence[Verdict], form: str) -> str:
+    """Verdicts as ``"text"`` for people, or as ``"json"`` for programs."""
+    if form == "json":
+        return json.dumps([v.as_dict() for v in verdicts], indent=2, ensure_ascii=False)
+    return "\n\n".join(map(str, verdicts))
+
+
+def _at(
+    thing: Any, modules: Sequence[ModuleType], epsilon: float, d: int, seed: int
+) -> Iterator[Finding]:
+    """The findings at one setting; one that the oracle refuses with one line is none."""
+    try:
+        oracle = specs.build(FrequencyOracle, thing, *modules, epsilon=epsilon, d=d)  # type: ignore[type-abstract]
+    except LDPError as refusal:
+        name, where = "Parameters that it cannot serve are refused", f"epsilon={epsilon:g}, d={d}"
+        yield Finding(name, True, str(refusal), setting=where)
+        return
+    yield from findings(oracle, seed)
+
+
+def _kind(thing: Any, modules: Sequence[ModuleType]) -> type:
+    """Whether it is an oracle, a method or a metric."""
+    if not isinstance(thing, str):
+        cls = thing if isinstance(thing, type) else type(thing)
+        for kind in CHECKED:
+            if issubclass(cls, kind):
+                return kind
+        raise InvalidParameter(f"A protocol, method or metric is needed, got {thing!r}.")
+    name, _ = specs.parse(next(iter(specs.split(thing, "+")), ""))
+    for kind in CHECKED:
+        if known(kind, name, *modules):
+            return kind
+    every = [n for kind in CHECKED for n in find(kind, *modules)]
+    hint = did_you_mean(name.lower(), every) or " See `ldp3 list`."
+    raise UnknownName(f"No protocol, method or metric is called {name!r}.{hint}")

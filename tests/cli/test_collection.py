@@ -1,0 +1,309 @@
+"""The commands, as a person runs them: from a plan to an estimate, and every mistake between."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import ldp3
+from ldp3.cli import main
+from ldp3.collection import reading
+from ldp3.collection import reports as report_files
+from ldp3.collection.aggregator import Aggregator
+from ldp3.collection.counts import Counts
+from ldp3.collection.plan import Plan
+from ldp3.collection.reading import IN_FLIGHT
+from ldp3.verification.base import ALPHA, binomial_p
+
+LABELS = ["home", "search", "cart", "help"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to work in, with a domain and the values of a thousand people."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pages.txt").write_text("".join(f"{label}\n" for label in LABELS))
+    (tmp_path / "values.csv").write_text("".join(f"{LABELS[i % 4]}\n" for i in range(1_000)))
+    return tmp_path
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> "Run":
+    def command(line: str) -> tuple[object, str, str]:
+        monkeypatch.setattr(sys, "argv", ["ldp3", *line.split()])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        return stopped.value.code or 0, *capfd.readouterr()
+
+    return command
+
+
+Run = Callable[[str], tuple[object, str, str]]
+PLAN = "plan -p oue -m norm_sub -e 1 --domain pages.txt -o pages.ldp3.json"
+
+
+def test_from_a_plan_to_an_estimate(folder: Path, run: Run) -> None:
+    code, out, err = run(PLAN)
+    assert (code, err) == (0, "")
+    assert "9 bytes a report" in out
+    assert run("perturb pages.ldp3.json values.csv -o reports.parquet")[0] == 0
+    code, out, err = run("aggregate pages.ldp3.json reports.parquet -o counts.json")
+    assert (code, out, err) == (0, "1,000 reports of 'pages' counted\n", "")
+    code, out, err = run("estimate counts.json")
+    assert (code, err) == (0, "")
+    assert [line.split()[0] for line in out.splitlines()[2:]] == ["value", *LABELS]
+    server = Aggregator.load(folder / "counts.json")
+    low, high = server.estimate().confidence_interval(0.9)
+    answer = json.loads(run("estimate counts.json --format json --confidence 0.9")[1])
+    assert answer["n"] == 1_000
+    assert [v["label"] for v in answer["values"]] == LABELS
+    assert [v["low"] for v in answer["values"]] == low.tolist()
+    assert [v["high"] for v in answer["values"]] == high.tolist()
+    _, high = server.estimate().confidence_interval(0.9, simultaneous=True)
+    wider = json.loads(run("estimate counts.json --format json --confidence 0.9 --simultaneous")[1])
+    assert [v["high"] for v in wider["values"]] == high.tolist()
+    assert [v["frequency"] for v in answer["values"]] == server.estimate().frequencies.tolist()
+    assert [v["processed"] for v in answer["values"]] == server.frequencies("norm_sub").tolist()
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "jsonl", "bin"])
+def test_every_format_of_reports_is_written_and_read(folder: Path, run: Run, ending: str) -> None:
+    run(PLAN)
+    assert run(f"perturb pages.ldp3.json values.csv -o reports.{ending} -q") == (0, "", "")
+    assert run(f"aggregate pages.ldp3.json reports.{ending} -o counts.json -q") == (0, "", "")
+    assert Aggregator.load(folder / "counts.json").n == 1_000
+
+
+@pytest.mark.parametrize("ending", ["csv", "json", "parquet"])
+def test_an_estimate_is_written_as_asked(folder: Path, run: Run, ending: str) -> None:
+    run(PLAN)
+    run("perturb pages.ldp3.json values.csv -o reports.bin")
+    run("aggregate pages.ldp3.json reports.bin -o counts.json")
+    code, printed, _ = run(f"estimate counts.json --format csv -o estimate.{ending}")
+    assert code == 0
+    written = folder / f"estimate.{ending}"
+    if ending == "csv":
+        assert written.read_text() == printed
+    elif ending == "json":
+        assert len(json.loads(written.read_text())["values"]) == 4
+    else:
+        assert pl.read_parquet(written).columns == [
+            "label",
+            "frequency",
+            "low",
+            "high",
+            "processed",
+        ]
+
+
+def test_a_report_delivered_twice_counts_once(folder: Path, run: Run) -> None:
+    run(PLAN)
+    run("perturb pages.ldp3.json values.csv --ids -o a.parquet")
+    (folder / "b.parquet").write_bytes((folder / "a.parquet").read_bytes())
+    code, out, _ = run("aggregate pages.ldp3.json a.parquet b.parquet -o counts.json")
+    assert (code, out) == (0, "1,000 reports of 'pages' counted; left out: 1,000 duplicate\n")
+    (folder / "copy.json").write_bytes((folder / "counts.json").read_bytes())
+    code, _, err = run("merge counts.json copy.json -o both.json")
+    assert code == 0
+    assert err.startswith("note: a report that is in two of the parts was counted twice")
+    assert Aggregator.load(folder / "both.json").identified == 2_000
+
+
+def test_a_value_outside_the_domain_is_named_by_row_or_becomes_other(
+    folder: Path, run: Run
+) -> None:
+    (folder / "values.csv").write_text("home\nblog\n\nhome\n\n")
+    run(PLAN)
+    code, out, err = run("perturb pages.ldp3.json values.csv -o reports.bin")
+    assert (code, out) == (2, "")
+    assert err.startswith("ldp3: values.csv: row 2: 'blog' is not in the domain of 'pages'")
+    assert not (folder / "reports.bin").exists()
+    assert run(f"{PLAN} --other help")[0] == 0
+    assert Plan.load(folder / "pages.ldp3.json").labels == tuple(LABELS)
+    assert run(f"{PLAN} --other elsewhere")[0] == 0
+    assert Plan.load(folder / "pages.ldp3.json").labels == (*LABELS, "elsewhere")
+    assert run("perturb pages.ldp3.json values.csv -o reports.bin")[0] == 0
+    plan = Plan.load(folder / "pages.ldp3.json")
+    assert (folder / "reports.bin").stat().st_size == 4 * plan.report_bytes  # no person at the end
+
+
+def test_values_are_found_by_column_and_by_number(folder: Path, run: Run) -> None:
+    (folder / "visits.csv").write_text("user,age\nanna,0\nben,17\ncarl,99\n")
+    pl.DataFrame({"age": [0, 17, 99]}).write_parquet(folder / "visits.parquet")
+    run("plan -p grr -e 40 --domain-size 100 -o ages.json")
+    for values in ("visits.csv --column age", "visits.parquet", "visits.csv --column 2 --header"):
+        assert run(f"perturb ages.json {values} -o reports.bin")[0] == 0
+        run("aggregate ages.json reports.bin -o counts.json")
+        total = Aggregator.load(folder / "counts.json").total
+        assert np.flatnonzero(total).tolist() == [0, 17, 99]
+    for outside in ("100", "-1", "1.5"):
+        (folder / "ages.txt").write_text(f"99\n{outside}\n")
+        code, _, err = run("perturb ages.json ages.txt -o reports.bin")
+        assert code == 2
+        assert f"row 2: '{outside}' is not in the domain of 'ages'" in err
+    code, _, err = run("perturb ages.json visits.csv --column 2 -o reports.bin")
+    assert code == 2
+    assert "row 1: 'age' is not in the domain of 'ages'" in err
+    assert "--header" in err
+
+
+MISTAKES = {
+    "plan -p oue -e 1 -o x.json": "either --domain or --domain-size",
+    "plan -p oue -e 1 --domain pages.txt --domain-size 4 -o x.json": "either --domain or",
+    "plan -p oui -e 1 --domain pages.txt -o x.json": "Did you mean 'oue'",
+    "plan -p oue -e 0 --domain pages.txt -o x.json": "epsilon must be > 0",
+    "plan -p oue -e one --domain pages.txt -o x.json": "one",
+    "plan -p oue -e 1 -m norm_sup --domain pages.txt -o x.json": "Did you mean 'norm_sub'",
+    "plan -p oue -e 1 --domain none.txt -o x.json": "there is no such file",
+    "plan -p oue -e 1 --domain-size 1 -o x.json": "d must be an integer of at least 2",
+    "plan -p oue -e 1 --domain-size 4 --other x -o x.json": "other needs labels",
+    "plan -p oue -e 1 --domain pages.txt -o no/x.json": "cannot be written",
+    "plan -p oue -e 1 --domain pages.txt -o .": "is a folder",
+    "plan -p oue -e 1 --domain pages.txt": "--output",
+    "perturb pages.txt values.csv -o r.bin": "is not JSON",
+    "perturb pages.ldp3.json none.csv -o r.bin": "there is no such file",
+    "perturb pages.ldp3.json values.csv -o r.xyz": "--format",
+    "perturb pages.ldp3.json values.csv --ids -o r.bin": "raw bytes hold no identifiers",
+    "perturb pages.ldp3.json kosarak.dat -o r.bin": "one value per row is needed",
+    "aggregate pages.ldp3.json -o c.json": "REPORTS",
+    "aggregate pages.ldp3.json none.bin -o c.json": "there is no such file",
+    "aggregate pages.ldp3.json values.csv -o c.json": "--input-format",
+    "aggregate pages.ldp3.json values.csv -t 0 -o c.json": "must be at least 1",
+    "aggregate pages.ldp3.json r.bin ./r.bin -o c.json": "r.bin is given twice",
+    "merge counts.json counts.json -o c.json": "counts.json is given twice",
+    "merge pages.ldp3.json -o c.json": "is no 'ldp3 counts' file",
+    "merge counts.json other.json -o c.json": "different collections",
+    "estimate pages.ldp3.json": "is no 'ldp3 counts' file",
+    "estimate empty.json": "no report was counted",
+    "estimate counts.json --confidence 95": "--confidence: must be between 0 and 1",
+    "estimate counts.json -m norm_sup": "Did you mean 'norm_sub'",
+    "estimate counts.json -o e.xlsx": "an estimate is written to",
+}
+
+
+@pytest.mark.parametrize("line", MISTAKES)
+def test_a_mistake_is_one_line_and_leaves_nothing(folder: Path, run: Run, line: str) -> None:
+    plan = Plan("pages", "oue", 1.0, 4, tuple(LABELS), method="norm_sub")
+    plan.save("pages.ldp3.json")
+    (folder / "kosarak.dat").write_text("1 2 3\n4 5\n")
+    for name, server in {
+        "counts": Aggregator(plan), "empty": Aggregator(plan),
+        "other": Aggregator(Plan("pages", "oue", 2.0, 4)),
+    }.items():  # fmt: skip
+        if name != "empty":
+            server.add(server.plan.oracle.perturb(np.zeros(9, dtype=int), ldp3.stream(0)))
+        server.save(f"{name}.json")
+    before = sorted(p.name for p in folder.iterdir())
+    code, out, err = run(line)
+    assert (code, out) == (2, "")
+    assert MISTAKES[line] in err
+    assert err.count("\n") == 1
+    assert sorted(p.name for p in folder.iterdir()) == before
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "jsonl", "bin"])
+def test_stopping_leaves_the_old_output_and_no_half_of_a_new_one(
+    folder: Path, run: Run, ending: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(PLAN)
+    output = folder / f"reports.{ending}"
+    output.write_bytes(b"old")
+    before = sorted(folder.iterdir())
+    write = report_files.write_reports
+
+    def stopped(path: Path, format: report_files.ReportFormat, batches: Any) -> None:
+        def some() -> Any:
+            yield next(iter(batches))
+            raise KeyboardInterrupt
+
+        write(path, format, some())
+
+    monkeypatch.setattr(report_files, "write_reports", stopped)
+    assert run(f"perturb pages.ldp3.json values.csv -o {output}")[0] == 130
+    assert output.read_bytes() == b"old"
+    assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals as on POSIX")
+def test_ctrl_c_while_counting_stops_soon_and_writes_nothing(
+    folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(PLAN)
+    run("perturb pages.ldp3.json values.csv -o reports.bin")
+    counted = []
+    count_part = reading.count_part
+
+    def pressed(*given: Any) -> Counts:
+        counted.append(given)
+        if len(counted) == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.1)
+        return count_part(*given)
+
+    monkeypatch.setattr(reading, "count_part", pressed)
+    monkeypatch.setattr(reading, "PART", 9)  # a thousand parts
+    before = sorted(folder.iterdir())
+    code, out, err = run("aggregate pages.ldp3.json reports.bin -t 1 -o counts.json")
+    assert (code, out) == (130, "")
+    assert "Traceback" not in err
+    assert len(counted) <= IN_FLIGHT + 3  # what was under way; a thousand parts were not
+    assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.slow
+def test_a_million_people_through_files_and_processes(folder: Path) -> None:
+    def ldp3_run(*line: str) -> str:
+        command = [sys.executable, "-m", "ldp3", *line]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    labels = [f"page {i}" for i in range(100)]
+    held = ldp3.stream(0, "million").multinomial(1_000_000, np.arange(1, 101) / 5050)
+    (folder / "domain.txt").write_text("".join(f"{label}\n" for label in labels))
+    values = np.repeat(labels, held)
+    for part in range(3):
+        (folder / f"values{part}.txt").write_text("\n".join(values[part::3]) + "\n")
+    ldp3_run("plan", "-p", "olh", "-e", "1", "--domain", "domain.txt", "-o", "plan.json")
+    for part, reports in enumerate(("0.parquet", "1.jsonl", "2.bin")):
+        ldp3_run("perturb", "plan.json", f"values{part}.txt", "-o", reports)
+        ldp3_run("aggregate", "plan.json", reports, "-o", f"counts{part}.json")
+    ldp3_run("aggregate", "plan.json", "0.parquet", "1.jsonl", "2.bin", "-o", "whole.json")
+    ldp3_run("merge", "counts2.json", "counts0.json", "counts1.json", "-o", "merged.json")
+    assert (folder / "merged.json").read_bytes() == (folder / "whole.json").read_bytes()
+    server = Aggregator.load(folder / "whole.json")
+    assert (server.n, server.refused) == (1_000_000, {})
+    # each person's report supports the own page with p, any other with q
+    law, n = server.plan.oracle.support, server.n
+    assert law is not None
+    mean = (held * law.p + (n - held) * law.q) / n
+    assert (binomial_p(server.total, n, mean) >= ALPHA / 100).all()
+    answer = json.loads(ldp3_run("estimate", "whole.json", "--format", "json"))
+    assert [v["label"] for v in answer["values"]] == labels
+    assert [v["frequency"] for v in answer["values"]] == server.estimate().frequencies.tolist()
+
+
+def test_a_cluster_counts_what_threads_count(folder: Path, run: Run) -> None:
+    run(PLAN)
+    run("perturb pages.ldp3.json values.csv -o reports.parquet")
+    run("aggregate pages.ldp3.json reports.parquet -o threads.json")
+    code, _, err = run(
+        "aggregate pages.ldp3.json reports.parquet -o dask.json --executor dask -t 1"
+    )
+    assert (code, err) == (0, "")
+    assert (folder / "dask.json").read_text() == (folder / "threads.json").read_text()
+
+
+def test_an_unknown_executor_is_refused(folder: Path, run: Run) -> None:
+    run(PLAN)
+    run("perturb pages.ldp3.json values.csv -o reports.parquet")
+    code, _, err = run("aggregate pages.ldp3.json reports.parquet -o x.json --executor fast")
+    assert code == 2
+    assert "--executor is 'threads', 'dask' or the address of a Dask scheduler, got 'fast'." in err

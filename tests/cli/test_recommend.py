@@ -1,0 +1,103 @@
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ldp3.cli import main
+
+SMALL = ["-d", "sample.csv", "-p", "grr", "oue", "-m", "norm_sub"]
+
+
+@pytest.fixture(autouse=True)
+def sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("sample.csv").write_text("a\na\nb\nc\n" * 100)
+
+
+def ldp3(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> object:
+    monkeypatch.setattr(sys, "argv", ["ldp3", "recommend", *arguments])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    return caught.value.code or 0
+
+
+def test_the_answer_goes_to_stdout(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ldp3(monkeypatch, *SMALL, "-e", "1", "-u", "l1", "--population", "5000") == 0
+    out = capsys.readouterr().out
+    assert "sample: 400 people in the sample, 3 values. The answer is for 5,000 users." in out
+    assert "l1 (lower is better): " in out
+
+
+def test_several_questions_are_answered_in_one_table(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ldp3(monkeypatch, *SMALL, "-e", "1,2", "-u", "l1", "--format", "markdown") == 0
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| ")]
+    assert rows[0].startswith("| ε | metric | deploy | error")
+    assert [row.split(" | ")[0] for row in rows[2:4]] == ["| 1", "| 2"]
+
+
+def test_json_and_the_plan_agree(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ldp3(monkeypatch, *SMALL, "--format", "json", "--save", "plan.json") == 0
+    best = json.loads(capsys.readouterr().out)["answers"][0]["best"]
+    plan = json.loads(Path("plan.json").read_text())
+    assert (plan["protocol"], plan["method"]) == (best["protocol"], best["method"])
+    assert plan["labels"] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ([], "--data requires"),
+        (["-d", "nowhere.csv"], "nowhere.csv"),
+        ([*SMALL, "-e", "much"], "-e: epsilon must be a number"),
+        ([*SMALL, "--confidence", "2"], "confidence must be"),
+        ([*SMALL, "-e", "1", "2", "--save", "plan.json"], "--save is for one choice"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_2(
+    arguments: list[str],
+    reason: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert ldp3(monkeypatch, *arguments) == 2
+    err = capsys.readouterr().err
+    assert reason in err
+    assert err.count("\n") == 1
+
+
+def test_a_plan_is_not_promised_for_what_cannot_be_deployed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plugin = Path(__file__).parents[2] / "examples" / "plugins" / "laplace_sum.py"
+    line = [*SMALL, "-p", "laplace_sum", "--plugin", str(plugin), "--save", "plan.json"]
+    assert ldp3(monkeypatch, *line) == 2
+    assert "--save needs protocols that can be deployed" in capsys.readouterr().err
+    assert not Path("plan.json").exists()
+
+
+def test_ctrl_c_leaves_no_answer_and_no_plan(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "ldp3", "recommend", "-d", "zipf(d=3000, n=1_000_000)"]
+    process = subprocess.Popen(
+        [*command, "--format", "json", "--save", "plan.json"], stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True, cwd=tmp_path, preexec_fn=_hears_ctrl_c,
+    )  # fmt: skip
+    time.sleep(3)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert err.splitlines()[-1] == "ldp3: stopped."
+    assert not (tmp_path / "plan.json").exists()
+
+
+def _hears_ctrl_c() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a background job would inherit its deafness

@@ -1,0 +1,72 @@
+"""The estimate of a collection, as people read it."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import ldp3
+from ldp3.collection.aggregator import Aggregator
+from ldp3.collection.estimates import CollectionEstimate
+from ldp3.collection.plan import Plan
+from ldp3.errors import InvalidData, InvalidParameter
+
+LABELS = ("home", "search", "a longer label")
+
+
+def server(method: str = "norm_sub") -> Aggregator:
+    made = Aggregator(Plan("pages", "oue", 1.0, 3, LABELS, method=method))
+    made.add(made.plan.oracle.perturb(np.repeat([0, 1], 500), ldp3.stream(0)))
+    return made
+
+
+def test_the_table_holds_estimates_intervals_and_processed_values() -> None:
+    counted = server()
+    found = CollectionEstimate.of(counted, confidence=0.9)
+    low, high = counted.estimate().confidence_interval(0.9)
+    assert found.table["label"].to_list() == list(LABELS)
+    assert found.table["frequency"].to_list() == counted.estimate().frequencies.tolist()
+    assert found.table["low"].to_list() == low.tolist()
+    assert found.table["high"].to_list() == high.tolist()
+    assert found.table["processed"].to_list() == counted.frequencies().tolist()
+    assert (found.about["confidence"], found.about["method"]) == (0.9, "norm_sub")
+
+
+def test_simultaneous_intervals_are_wider() -> None:
+    each = CollectionEstimate.of(server()).table
+    all_at_once = CollectionEstimate.of(server(), simultaneous=True).table
+    assert (all_at_once["high"] >= each["high"]).all()
+    assert all_at_once["high"].sum() > each["high"].sum()
+
+
+def test_text_stands_in_columns() -> None:
+    title, blank, *lines = CollectionEstimate.of(server(), "none").text().splitlines()
+    assert title == "pages: 1,000 reports, oue, ε = 1; intervals with confidence 0.95, each"
+    assert blank == ""
+    assert len(lines) == 4
+    assert len({len(line) for line in lines}) == 1
+    assert lines[0].split() == ["value", "frequency", "low", "high", "none"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "json", "parquet"])
+def test_it_is_written_as_asked(tmp_path: Path, ending: str) -> None:
+    found = CollectionEstimate.of(server())
+    path = tmp_path / f"estimate.{ending}"
+    found.save(path)
+    if ending == "json":
+        values = json.loads(path.read_text())["values"]
+    else:
+        read = pl.read_csv if ending == "csv" else pl.read_parquet
+        values = read(path).to_dicts()
+    assert values == found.table.to_dicts()
+
+
+def test_mistakes_are_one_line(tmp_path: Path) -> None:
+    with pytest.raises(InvalidParameter, match="`confidence`: must be between 0 and 1, got 95"):
+        CollectionEstimate.of(server(), confidence=95)
+    with pytest.raises(InvalidParameter, match="an estimate is written to"):
+        CollectionEstimate.of(server()).save(tmp_path / "estimate.xlsx")
+    with pytest.raises(InvalidData, match="no report was counted"):
+        CollectionEstimate.of(Aggregator(server().plan))

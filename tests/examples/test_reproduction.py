@@ -1,0 +1,148 @@
+from dataclasses import replace
+from math import sqrt
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ldp3
+from examples.reproduction import advice, paper, power, shapes, theory
+from examples.reproduction.__main__ import BLOCKS, main
+from ldp3.arrays import FloatArray
+from ldp3.postprocessing.power import Power, _exponent
+from ldp3.types import Estimate
+
+PAGE = Path(__file__).parents[2] / "docs" / "reproduction.md"
+NORMAL = 5.33  # two-sided 1e-7: ten comparisons at 1e-6 altogether
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    """Click-streams, baskets and taxis of nobody."""
+    rng = ldp3.stream(0, "made up")
+    streams = [" ".join(map(str, rng.geometric(0.02, 5))) for _ in range(2000)]
+    cells = [f"{r},{c},{1 + (r * c) % 7}" for r in range(0, 255, 5) for c in range(0, 255, 5)]
+    (tmp_path / "streams.dat").write_text("\n".join(streams))
+    (tmp_path / "cells.csv").write_text("\n".join(["row,column,count", *cells]))
+    baskets = [" ".join(map(str, rng.integers(0, 400, 3))) for _ in range(2000)]
+    (tmp_path / "baskets.dat").write_text("\n".join(baskets))
+    return [
+        f"--kosarak-prefix={tmp_path / 'streams.dat'}",
+        f"--retail={tmp_path / 'baskets.dat'}",
+        f"--beijing={tmp_path / 'cells.csv'}",
+    ]
+
+
+@pytest.mark.parametrize("table", paper.TABLES, ids=lambda t: t.name)
+def test_the_numbers_are_copied_right_as_their_averages_come_out(table: paper.Table) -> None:
+    for protocol in paper.PROTOCOLS:
+        # one of the printed averages is over w/o PP as well
+        odd = (table.name, protocol) == ("bms_pos", "ss")
+        methods = ("none", *paper.METHODS) if odd else paper.METHODS
+        mean = np.mean([table.cells[protocol, method] for method in methods])
+        assert table.cells[protocol, "average"] == pytest.approx(mean, abs=0.01)  # two roundings
+
+
+@pytest.mark.parametrize("protocol", paper.PROTOCOLS)
+def test_the_closed_form_is_the_mean_of_many_collections(protocol: str) -> None:
+    data = ldp3.load("zipf(s=1.3, d=64, n=1_000_000)")
+    values = ldp3.benchmark(data, 1.0, protocol, "none", "mae", repeats=400).table["value"]
+    oracle = theory.pure(protocol, 1.0, data.d)
+    expected = theory.mae(oracle, data.n, data.frequencies)
+    error = float(np.std(values.to_numpy(), ddof=1)) / sqrt(len(values))
+    assert abs(float(np.mean(values.to_numpy())) - expected) < NORMAL * error
+
+
+@pytest.mark.parametrize("protocol", paper.PROTOCOLS)
+@pytest.mark.parametrize("spec", ["zipf(d=32)", "spike(d=32)", "gaussian(d=32)"])
+def test_no_histogram_leaves_the_bounds(protocol: str, spec: str) -> None:
+    data = ldp3.load(spec)
+    oracle = theory.pure(protocol, 1.0, data.d)
+    low, high = theory.mae_bounds(oracle, data.n)
+    assert low < theory.mae(oracle, data.n, data.frequencies) < high or low == pytest.approx(high)
+
+
+def made_up(n: int) -> Estimate:
+    frequencies = np.array([0.6, 0.25, 0.1, 0.04, 0.004, -0.003, -0.02])
+    return Estimate.of(frequencies, n, noise=1e-4)
+
+
+def by_definition(estimate: Estimate, variance: float) -> FloatArray:
+    n, means = estimate.n, []
+    x = np.arange(1.0, n + 1)
+    prior = x ** -_exponent(n * float(estimate.frequencies.mean()), n)
+    for c in n * estimate.frequencies:
+        likelihood = np.exp(-((x - c) ** 2) / (2 * n * variance))
+        likelihood[likelihood == 0] = power.FLOOR
+        means.append((likelihood * prior) @ x / (likelihood @ prior) / n)
+    return np.array(means)
+
+
+@pytest.mark.parametrize("variance", [1.0, 0.05])
+def test_floored_power_is_its_definition(variance: float) -> None:
+    estimate = made_up(n=20_000)
+    ours = power.floored_power(estimate, variance)
+    np.testing.assert_allclose(ours, by_definition(estimate, variance), rtol=1e-9)
+
+
+def test_the_floor_does_nothing_where_the_variance_is_right_and_harm_where_it_is_not() -> None:
+    estimate = made_up(n=20_000)
+    right, wrong = estimate.n * estimate.noise.floor, 0.05
+    np.testing.assert_allclose(
+        power.floored_power(estimate, right), Power(variance=right)(estimate), atol=1e-7
+    )
+    nobody = power.floored_power(estimate, wrong)[-1]
+    assert nobody > 100 * Power(variance=wrong)(estimate)[-1]
+
+
+@pytest.mark.parametrize("command", BLOCKS)
+def test_every_command_fills_the_page(
+    command: str, files: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paper, "TABLES", (replace(paper.TABLES[0], n=20_000),))
+    monkeypatch.setattr(shapes, "FAMILIES", {"zipf(s={})": np.array([1.3])})
+    monkeypatch.setattr(advice, "SHAPES", ("steps(d=16, n=1000)",))
+    page = tmp_path / "page.md"
+    page.write_text("".join(f"<!-- {b} -->\n<!-- end {b} -->\n" for b in BLOCKS[command]))
+    small = ["--repeats=2", "--epsilons", "1", "2", "--shrink=10", "--rounds=1"]
+    main([command, *files, *small, f"--write={page}"])
+    filled = page.read_text()
+    measured = [block for block in BLOCKS[command] if block != "peers"]  # they are not installed
+    assert all(f"<!-- {block} -->\n\n" in filled for block in measured)
+    assert "nan" not in filled
+    drawn = {"advice": ["advice.svg"], "time": ["threads.svg"]}.get(command, [])
+    assert [path.name for path in (tmp_path / "figures").glob("*")] == drawn
+
+
+def test_without_any_file_the_tables_say_what_stands_in(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["tables", "--repeats=2"])
+    said = capsys.readouterr().out
+    assert said.count("The paper's file is not here. Stand-in: ") == 3
+
+
+def test_a_missing_file_is_one_line() -> None:
+    with pytest.raises(SystemExit, match=r"nowhere\.dat"):
+        main(["tables", "--kosarak=nowhere.dat", "--repeats=2"])
+
+
+def test_a_page_that_cannot_be_filled_is_refused_before_anything_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ldp3, "benchmark", None)
+    page = tmp_path / "page.md"
+    with pytest.raises(SystemExit, match="needs a page that exists"):
+        main(["time", f"--write={page}"])
+    page.write_text("nothing here")
+    with pytest.raises(SystemExit, match="must hold '<!-- threads -->'"):
+        main(["time", f"--write={page}"])
+
+
+def test_the_page_is_filled_and_its_figures_are_there() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    for command, blocks in BLOCKS.items():
+        assert f"python -m examples.reproduction {command}" in text
+        for block in blocks:
+            assert f"<!-- {block} -->\n\n" in text
+    for name in ("advice.svg", "threads.svg"):
+        assert f"figures/{name}" in text
+        assert (PAGE.parent / "figures" / name).stat().st_size < 100_000

@@ -1,0 +1,70 @@
+"""Plug-in files to write down and load."""
+
+from pathlib import Path
+
+EXAMPLES = Path(__file__).parents[1] / "examples" / "plugins"
+
+PROTOCOL = """
+from dataclasses import dataclass
+import numpy as np
+from ldp3 import Estimate, FrequencyOracle, Noise
+from ldp3.errors import require_values
+
+@dataclass(frozen=True)
+class Mine(FrequencyOracle):
+    def perturb(self, values, rng):
+        codes = require_values(self, values, self.d)
+        return np.eye(self.d)[codes] + rng.normal(0, 1, (len(codes), self.d))
+
+    def estimate(self, tally):
+        return Estimate(tally.total / tally.n, tally, Noise(1 / tally.n))
+"""
+
+PURE_PYTHON = """
+from dataclasses import dataclass
+from math import exp
+import numpy as np
+from ldp3 import PureOracle
+from ldp3.errors import require_values
+
+@dataclass(frozen=True)
+class Mine(PureOracle):
+    @property
+    def p(self):
+        return exp(self.epsilon) / (exp(self.epsilon) + self.d - 1)
+
+    @property
+    def q(self):
+        return (1 - self.p) / (self.d - 1)
+
+    def perturb(self, values, rng):
+        return np.array([self.one(int(v), rng) for v in require_values(self, values, self.d)])
+
+    def one(self, value, rng):
+        if rng.random() < self.p:
+            return value
+        lie = int(rng.integers(self.d - 1))
+        return lie + (lie >= value)
+
+    def supports(self, reports, value):
+        return reports == value
+"""
+
+DATASET = """
+from dataclasses import dataclass
+import numpy as np
+from ldp3 import Dataset, Source
+
+@dataclass(frozen=True)
+class Dice(Source):
+    n: int = 600
+
+    def load(self):
+        return Dataset("dice", np.full(6, self.n // 6), [str(i + 1) for i in range(6)])
+"""
+
+
+def written(folder: Path, source: str, name: str = "mine.py") -> str:
+    """The path of a file in `folder` that holds `source`."""
+    (folder / name).write_text(source)
+    return str(folder / name)

@@ -1,0 +1,228 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import ldp3
+from ldp3.arrays import apportion
+from ldp3.errors import LDPError
+from ldp3.progress import Progress
+from ldp3.recommendation.answer import Recommendation
+from ldp3.types import Dataset
+
+ALPHA = 1e-6
+DATA = Dataset("small", apportion(1 / np.arange(1, 17), 2_000), [f"v{v}" for v in range(16)])
+FEW: dict[str, Any] = {"protocols": ["grr", "oue"], "methods": "norm_sub", "population": 20_000}
+
+
+@pytest.fixture(scope="module")
+def found() -> Recommendation:
+    return ldp3.recommend(DATA, [0.5, 2], metrics=["l1", "top_k(k=3)"], **FEW)
+
+
+def test_protocols_with_the_same_law_are_tied_at_the_stated_rate() -> None:
+    trials, won = 12, 0
+    few = Dataset("few", np.array([30, 20, 10]), list("abc"))
+    for seed in range(trials):
+        answer = ldp3.recommend(
+            few, 1, ["grr", "ss(k=1)"], "none", population=1_000, seed=seed
+        ).answers[0]
+        won += not answer.tied
+    assert won <= stats.binom.isf(ALPHA, trials, 0.05)
+
+
+def test_methods_that_are_the_same_are_tied_and_differ_by_nothing() -> None:
+    names = ["power_ns", "power+norm_sub"]
+    answer = ldp3.recommend(DATA, 1, "oue", names, population=20_000).answers[0]
+    both = {c.method: c for c in (answer.best, *answer.tied)}
+    assert set(names) <= set(both) or not set(names) & set(both)
+    twins = ldp3.recommend(DATA, 1, "oue", ["norm_sub", "norm_sub+norm_sub"], population=20_000)
+    chosen = twins.answers[0]
+    assert {c.method for c in (chosen.best, *chosen.tied)} >= {"norm_sub", "norm_sub+norm_sub"}
+    twin = next(c for c in chosen.tied if c.method == "norm_sub+norm_sub")
+    assert twin.worse.value == twin.worse.low == twin.worse.high == 0
+
+
+def test_a_clear_winner_is_found() -> None:
+    answer = ldp3.recommend("zipf(d=100, n=100_000)", 1, ["grr", "oue"], "none").answers[0]
+    assert answer.best.name == "oue without post-processing"
+    assert not answer.tied
+    assert answer.reason == "separated"
+    grr = next(c for c in answer.defaults if c.protocol == "grr")
+    assert grr.worse.low > 0
+    assert answer.best.collections < 32 * 32  # it did not take everything to see it
+
+
+def test_the_answer_is_the_same_for_any_number_of_threads(found: Recommendation) -> None:
+    again = ldp3.recommend(DATA, [0.5, 2], metrics=["l1", "top_k(k=3)"], **FEW, threads=3)
+    assert again == found
+    other = ldp3.recommend(DATA, [0.5, 2], metrics=["l1", "top_k(k=3)"], **FEW, seed=1)
+    assert other.answers != found.answers
+
+
+def test_processes_give_the_same_answer() -> None:
+    given: dict[str, Any] = {"protocols": ["grr", "oue"], "methods": "norm_sub"}
+    here = ldp3.recommend(DATA, 2, **given)
+    assert ldp3.recommend(DATA, 2, **given, executor="processes", threads=1) == here
+
+
+def test_an_answer_does_not_depend_on_what_else_is_asked(found: Recommendation) -> None:
+    alone = ldp3.recommend(DATA, 2, metrics="l1", **FEW)
+    same = [a for a in found.answers if (a.epsilon, a.metric) == (2.0, "l1")]
+    assert alone.answers == tuple(same)
+
+
+def test_every_question_gets_an_answer_in_order(found: Recommendation) -> None:
+    asked = [(a.epsilon, a.metric, a.better) for a in found.answers]
+    assert asked == [
+        (e, m, b) for e in (0.5, 2.0) for m, b in (("l1", "lower"), ("top_k(k=3)", "higher"))
+    ]
+
+
+def test_the_expected_error_is_that_of_a_benchmark_on_the_truth() -> None:
+    """A sample so large that the population is known."""
+    data = "zipf(d=20, n=100_000_000)"
+    best = ldp3.recommend(data, 1, "oue", "norm_sub", population=50_000).best
+    table = ldp3.benchmark(
+        ldp3.load(data).scaled(50_000), 1, "oue", "norm_sub", repeats=400, seed=9
+    ).table
+    values = table.filter(method="norm_sub")["value"].to_numpy()
+    error = values.std(ddof=1) / 20
+    # the interval of the recommendation is 2 standard errors wide on each side
+    width = (best.error.high - best.error.low) / 4
+    limit = stats.norm.isf(ALPHA / 2) * np.hypot(error, width)
+    assert abs(values.mean() - best.error.value) <= limit
+
+
+def test_higher_is_better_where_the_metric_says_so(found: Recommendation) -> None:
+    answer = next(a for a in found.answers if a.epsilon == 2 and a.better == "higher")
+    assert 0 < answer.best.error.low <= answer.best.error.value <= answer.best.error.high
+    for c in (*answer.tied, *answer.defaults):
+        assert c.worse.value >= -1e-9 or c in answer.tied
+
+
+def test_raw_errors_of_values_are_those_of_the_protocol(found: Recommendation) -> None:
+    for answer in found.answers:
+        oracle: Any = ldp3.oracle(answer.best.protocol, answer.epsilon, DATA.d)
+        z = stats.norm.isf(0.025)
+        first = answer.values[0]
+        assert first.label == "v0"
+        assert np.isclose(first.raw, z * oracle.variance(20_000, first.frequency) ** 0.5)
+        assert np.isclose(answer.unheld, z * oracle.variance(20_000) ** 0.5)
+        assert answer.all_at_once > answer.unheld
+        assert all(v.refined > 0 for v in answer.values)
+        assert answer.best.bits == oracle.report_bits
+
+
+def test_the_lines_of_python_apply_the_choice(found: Recommendation) -> None:
+    for answer in found.answers:
+        scope: dict[str, Any] = {"values": np.repeat(np.arange(16), 5)}
+        exec(answer.code, scope)
+        assert scope["oracle"] == ldp3.oracle(answer.best.protocol, answer.epsilon, 16)
+        assert scope["frequencies"].shape == (16,)
+
+
+def test_plug_ins_join_when_named_and_the_lines_import_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "halved.py").write_text(
+        "from dataclasses import dataclass\n"
+        "from ldp3.postprocessing.norm_sub import NormSub\n"
+        "from ldp3.postprocessing.base import PostProcessor\n"
+        "@dataclass(frozen=True)\n"
+        "class Halved(PostProcessor):\n"
+        "    share: float = 0.5\n"
+        "    def refine(self, estimate):\n"
+        "        refined = NormSub()(estimate)\n"
+        "        return self.share * estimate.frequencies + (1 - self.share) * refined\n"
+    )
+    plugins = [tmp_path / "halved.py"]
+    answer = ldp3.recommend(DATA, 1, "oue", "halved(share=0.25)", plugins=plugins).answers[0]
+    assert answer.considered == 2
+    assert answer.best.method == "halved(share=0.25)"
+    monkeypatch.syspath_prepend(tmp_path)
+    scope: dict[str, Any] = {"values": np.repeat(np.arange(16), 5)}
+    exec(answer.code, scope)
+    assert scope["frequencies"].shape == (16,)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"confidence": 1.0}, "`confidence` must be at least 0.5 and below 1"),
+        ({"margin": -0.1}, "`margin` must be at least 0"),
+        ({"population": 0}, "population.? must be an integer from 1"),
+        ({"protocols": "oul"}, "Did you mean 'oue'"),
+        ({"threads": 0}, "`threads` must be at least 1"),
+    ],
+)
+def test_nonsense_is_refused_in_one_line(changes: dict[str, Any], reason: str) -> None:
+    with pytest.raises(LDPError, match=reason):
+        ldp3.recommend(DATA, 1, **{**FEW, **changes})
+
+
+def test_the_text_says_what_to_do(found: Recommendation) -> None:
+    text = found.render()
+    for answer in found.answers:
+        assert answer.best.name in text
+        assert "95 % confidence" in text
+    assert "must be public" in text
+    assert "Only none is unbiased" in text
+    assert "The answer is for 20,000 users" in text
+    assert repr(found) == text
+
+
+def test_json_holds_everything(found: Recommendation) -> None:
+    assert json.loads(found.render("json")) == json.loads(json.dumps(found.to_dict()))
+
+
+def test_labels_are_not_read_as_markup() -> None:
+    data = Dataset("<b>", np.array([9, 1]), ["<script>", "a|b"])
+    page = ldp3.recommend(data, 1, "grr", "none").render("markdown")
+    assert r"\<script\>" in page
+    assert r"a\|b" in page
+    assert "<b>" not in page
+
+
+def test_a_foreign_format_is_refused(found: Recommendation) -> None:
+    with pytest.raises(LDPError, match="format is text, markdown, json"):
+        found.render("pdf")
+
+
+def test_a_small_sample_says_so() -> None:
+    data = Dataset("tiny", np.array([2, 1, 1, 1, 0, 0, 0, 1]), list("abcdefgh"))
+    notes = ldp3.recommend(data, 1, "grr", "none").notes
+    assert any("67% of all people" in note for note in notes)
+    assert any("as many users as the sample has" in note for note in notes)
+
+
+def test_the_plan_collects_what_was_chosen(found: Recommendation) -> None:
+    plan = found.plan(DATA.labels)
+    assert (plan.protocol, plan.method) == (found.best.protocol, found.best.method)
+    assert (plan.epsilon, plan.d, plan.labels) == (0.5, 16, tuple(DATA.labels))
+
+
+class Impatient(Progress):
+    """Asks to stop as soon as anything is done."""
+
+    ticks = 0
+
+    def tick(self, cells: float) -> None:
+        self.ticks += 1
+
+    def stopped(self) -> bool:
+        return self.ticks > 0
+
+
+def test_half_a_race_is_no_ground_for_an_answer() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        ldp3.recommend(DATA, 1, **FEW, progress=Impatient())
+
+
+def test_a_plan_may_need_a_plug_in() -> None:
+    plugin = Path(__file__).parents[2] / "examples" / "plugins" / "hadamard_response.py"
+    found = ldp3.recommend(DATA, 1, "hadamard_response", "norm_sub", plugins=[plugin])
+    assert found.plan(DATA.labels, [plugin]).protocol == "hadamard_response"

@@ -1,0 +1,177 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from ldp3 import benchmark, load_results
+from ldp3.errors import LDPError
+from ldp3.results.table import Results
+from ldp3.types import Dataset
+
+DATA = Dataset('a, "quoted" name', np.array([500, 300, 200]), ["a", "b,c", "<d>"])
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    return benchmark(
+        DATA,
+        [0.1, 1],
+        ["grr", "olh(g=3)"],
+        ["norm_sub"],
+        ["l1", "ndcg"],
+        repeats=4,
+        keep_estimates=True,
+    )
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.parquet", "x.json", "folder"])
+def test_a_saved_table_comes_back_bit_by_bit(results: Results, tmp_path: Path, name: str) -> None:
+    results.save(tmp_path / name)
+    back = load_results(tmp_path / name)
+    assert back.table.equals(results.table)
+    assert back.table.schema == results.table.schema
+    assert back.manifest == results.manifest
+
+
+def test_a_folder_holds_everything(results: Results, tmp_path: Path) -> None:
+    results.save(tmp_path / "all")
+    back = load_results(tmp_path / "all")
+    assert back.datasets[DATA.name].digest == DATA.digest
+    assert back.means is not None
+    assert back.means.equals(results.means)  # type: ignore[arg-type]
+    assert back.estimates is not None
+    assert back.estimates.equals(results.estimates)  # type: ignore[arg-type]
+
+
+def test_nothing_of_an_earlier_run_stays_in_a_folder(results: Results, tmp_path: Path) -> None:
+    results.save(tmp_path)
+    benchmark(DATA, 1, "grr", "norm").save(tmp_path)
+    assert load_results(tmp_path).estimates is None
+
+
+def test_the_manifest_says_what_was_run(results: Results) -> None:
+    manifest = results.manifest
+    assert manifest["data"] == [{"name": DATA.name, "digest": DATA.digest, "n": 1000, "d": 3}]
+    assert (manifest["seed"], manifest["repeats"]) == (0, 4)
+    assert set(manifest["versions"]) == {"python", "ldp3", "numpy", "numba", "scipy", "polars"}
+    assert set(manifest["seconds"]) == {"grr", "olh(g=3)"}
+    assert manifest["better"] == {"l1": "lower", "ndcg": "higher"}
+    json.dumps(manifest)
+
+
+def test_the_summary_is_mean_and_deviation_over_repeats(results: Results) -> None:
+    row = results.summary().row(0, named=True)
+    values = results.table.head(4)["value"].to_numpy()
+    assert row["count"] == 4
+    assert np.isclose(row["mean"], values.mean(), rtol=1e-12)
+    assert np.isclose(row["std"], values.std(ddof=1), rtol=1e-12)
+    assert np.isclose(row["standard_error"], values.std(ddof=1) / 2, rtol=1e-12)
+    assert results.summary().height == 2 * 2 * 2 * 2
+
+
+def test_best_knows_which_way_is_better(results: Results) -> None:
+    best = results.best().filter(epsilon=1.0)
+    lower = best.filter(metric="l1")["mean"].to_list()
+    higher = best.filter(metric="ndcg")["mean"].to_list()
+    # but for rounding, where the leader is the first in the table
+    assert np.allclose(lower, sorted(lower), rtol=1e-9)
+    assert np.allclose(higher, sorted(higher, reverse=True), rtol=1e-9)
+
+
+def test_a_table_without_a_manifest_still_knows(results: Results, tmp_path: Path) -> None:
+    results.save(tmp_path / "x.csv")
+    (tmp_path / "x.csv.manifest.json").unlink()
+    assert load_results(tmp_path / "x.csv").better == {"l1": "lower", "ndcg": "higher"}
+
+
+@pytest.mark.parametrize("format", ["table", "markdown", "latex", "json", "csv"])
+def test_every_format_is_printed(results: Results, format: str) -> None:
+    text = results.render(format)
+    assert "grr" in text
+    if format == "json":
+        assert len(json.loads(text)["summary"]) == results.summary().height
+    if format == "csv":
+        assert pl.read_csv(text.encode()).height == results.summary().height
+
+
+def test_an_unknown_format_is_refused(results: Results) -> None:
+    with pytest.raises(LDPError, match="format is table"):
+        results.render("pdf")
+
+
+def test_results_show_themselves(results: Results) -> None:
+    assert "ε = 0.1" in repr(results)
+    assert results._repr_markdown_().count("| protocol |") == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("gone.csv", None, "no such file"),
+        ("x.csv", b"a,b\n1,2\n", "no column 'dataset'"),
+        ("x.parquet", b"PAR1 but not really", "cannot be read"),
+        ("x.json", b"{", "cannot be read"),
+        ("x.csv", b"", "cannot be read"),
+        ("x.txt", b"hello", "Results are"),
+    ],
+)
+def test_a_foreign_file_is_refused_in_one_line(
+    tmp_path: Path, name: str, content: bytes | None, reason: str
+) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(LDPError, match=reason) as caught:
+        load_results(tmp_path / name)
+    assert "\n" not in str(caught.value)
+
+
+def test_values_that_are_no_numbers_are_refused(results: Results, tmp_path: Path) -> None:
+    results.save(tmp_path / "x.csv")
+    text = (tmp_path / "x.csv").read_text().replace(",0,", ",zero,", 1)
+    (tmp_path / "x.csv").write_text(text)
+    with pytest.raises(LDPError) as caught:
+        load_results(tmp_path / "x.csv")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_folder_that_is_not_complete_is_refused(results: Results, tmp_path: Path) -> None:
+    results.save(tmp_path / "half")
+    (tmp_path / "half" / "manifest.json").unlink()
+    with pytest.raises(LDPError, match=r"manifest\.json is missing"):
+        load_results(tmp_path / "half")
+
+
+@pytest.mark.parametrize("name", ["x.txt", "missing/x.csv"])
+def test_results_that_cannot_be_written_are_refused(
+    results: Results, tmp_path: Path, name: str
+) -> None:
+    with pytest.raises(LDPError):
+        results.save(tmp_path / name)
+
+
+def test_a_new_file_takes_the_place_of_the_old_one_at_once(
+    results: Results, tmp_path: Path
+) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("old")
+    with path.open() as reader:
+        results.save(path)
+        assert reader.read() == "old"
+
+
+def test_an_old_file_stays_whole_if_writing_fails(
+    results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("old")
+
+    def full(*args: object, **kwargs: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pl.DataFrame, "write_csv", full)
+    with pytest.raises(LDPError, match="No space left"):
+        results.save(path)
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["x.csv"]

@@ -1,0 +1,67 @@
+"""What a user imports: every name is there, and nothing slow comes with it."""
+
+import subprocess
+import sys
+
+import pytest
+
+import ldp3
+
+SLOW = ("numba", "scipy", "polars", "cyclopts", "rich", "jinja2", "matplotlib", "vl_convert")
+
+
+@pytest.mark.parametrize("name", ldp3.__all__)
+def test_every_public_name_exists_and_is_listed(name: str) -> None:
+    assert getattr(ldp3, name) is not None
+    assert name in dir(ldp3)
+
+
+def test_a_star_brings_every_public_name() -> None:
+    scope: dict[str, object] = {}
+    exec("from ldp3 import *", scope)
+    assert set(ldp3.__all__) <= set(scope)
+
+
+def test_what_is_looked_up_lazily_is_public() -> None:
+    assert set(ldp3._LAZY) <= set(ldp3.__all__)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = ldp3.nothing
+
+
+def ran(code: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+
+
+def test_importing_ldp3_imports_nothing_slow() -> None:
+    code = f"import sys, ldp3; print([m for m in {SLOW} if m in sys.modules])"
+    assert ran(code).stdout == "[]\n"
+
+
+def test_without_the_extra_a_name_says_what_to_install() -> None:
+    code = "import sys; sys.modules['polars'] = None\nimport ldp3; ldp3.benchmark"
+    last = ran(code).stderr.splitlines()[-1]
+    assert last == "ImportError: ldp3.benchmark needs polars: pip install 'ldp3[full]'."
+
+
+def test_without_the_extra_the_command_is_one_line() -> None:
+    code = (
+        "import sys, importlib.util as u; found = u.find_spec\n"
+        "u.find_spec = lambda name: None if name in ('cyclopts', 'numba') else found(name)\n"
+        "from ldp3.cli import main; main()"
+    )
+    done = ran(code)
+    assert done.returncode == 2
+    assert done.stderr == "ldp3: the commands need cyclopts, numba: pip install 'ldp3[full]'.\n"
+
+
+def test_many_reports_without_numba_are_refused_in_one_line() -> None:
+    code = (
+        "import sys; sys.modules['numba'] = None\n"
+        "import ldp3, numpy\n"
+        "try: ldp3.oracle('grr', 1.0, 4).perturb(numpy.array([1]), ldp3.stream(0))\n"
+        "except ldp3.LDPError as error: print(error)"
+    )
+    assert "pip install 'ldp3[full]'" in ran(code).stdout

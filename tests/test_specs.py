@@ -1,0 +1,121 @@
+"""What people write to mean a thing, and the one spelling that we write."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from ldp3 import FrequencyOracle, LDPError, Metric
+from ldp3.metrics.distances import L1
+from ldp3.protocols.local_hashing import OLH
+from ldp3.protocols.subset_selection import SS
+from ldp3.protocols.unary import OUE
+from ldp3.specs import build, canonical, parameters, parse, split
+
+
+@pytest.mark.parametrize(
+    ("spec", "name", "params"),
+    [
+        ("olh", "olh", {}),
+        (" olh ( g = 4 ) ", "olh", {"g": 4}),
+        ("Norm-Sub", "Norm-Sub", {}),
+        ("range query()", "range query", {}),
+        (
+            'power(prior="power law", variance=1_000)',
+            "power",
+            {"prior": "power law", "variance": 1000},
+        ),
+        ("emd(positions=[0, (1), 2.5])", "emd", {"positions": [0, 1, 2.5]}),
+    ],
+)
+def test_a_spec_is_a_name_and_parameters(spec: str, name: str, params: dict[str, Any]) -> None:
+    assert parse(spec) == (name, params)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "",
+        "olh(",
+        "olh(4)",
+        "olh(g=x)",
+        "olh(g=4)5",
+        "(g=4)",
+        "olh(**{'g': 4})",
+        "olh()(g=4)",
+        "olh(g=4, g=5)",
+    ],
+)
+def test_what_is_no_spec_is_refused(spec: str) -> None:
+    with pytest.raises(LDPError, match="A spec looks like 'olh' or 'olh"):
+        parse(spec)
+
+
+@pytest.mark.parametrize(
+    ("text", "separator", "parts"),
+    [
+        ("olh(g=4),oue", ",", ["olh(g=4)", "oue"]),
+        ("emd(positions=[0, 1]), l1 ,", ",", ["emd(positions=[0, 1])", "l1"]),
+        ("power + norm_sub", "+", ["power", "norm_sub"]),
+        ("", ",", []),
+    ],
+)
+def test_lists_are_split_outside_parentheses(text: str, separator: str, parts: list[str]) -> None:
+    assert split(text, separator) == parts
+
+
+def test_a_name_a_class_or_an_object_is_built() -> None:
+    oracle = OLH(epsilon=1.0, d=8, g=4)
+    for spec in ("olh(g=4)", "OLH( g=4 )", "optimised local hashing(g=4)", oracle):
+        assert build(FrequencyOracle, spec, epsilon=1.0, d=8) == oracle  # type: ignore[type-abstract]
+    assert build(FrequencyOracle, OUE, epsilon=1.0, d=8) == OUE(1.0, 8)  # type: ignore[type-abstract]
+    with pytest.raises(LDPError, match="A metric is a name, a class or an object, got 3"):
+        build(Metric, 3)  # type: ignore[type-abstract]
+
+
+@pytest.mark.parametrize(
+    ("spec", "reason"),
+    [
+        ("olh(h=4)", r"OLH has no parameter 'h'\. Its parameters: \['g'\]"),
+        ("ss(kk=4)", r"SS has no parameter 'kk'\. Did you mean 'k'"),
+        ("oue(g=4)", r"OUE has no parameter 'g'\. Its parameters: none"),
+        ("olh(epsilon=2.0)", "OLH has no parameter 'epsilon'"),  # the experiment decides it
+    ],
+)
+def test_an_unknown_parameter_is_refused(spec: str, reason: str) -> None:
+    with pytest.raises(LDPError, match=reason):
+        build(FrequencyOracle, spec, epsilon=1.0, d=8)  # type: ignore[type-abstract]
+
+
+def test_parameters_are_the_fields_that_nobody_else_decides() -> None:
+    assert [f.name for f in parameters(SS, "epsilon", "d")] == ["k"]
+    assert [f.name for f in parameters(L1)] == []
+
+
+@pytest.mark.parametrize(
+    ("spec", "one"),
+    [
+        ("Subset( k = 3 )", "ss(k=3)"),
+        ("subset selection", "ss"),
+        ("olh(g=0)", "olh"),  # its default
+        (SS, "ss"),
+    ],
+)
+def test_there_is_one_spelling_per_protocol(spec: object, one: str) -> None:
+    assert canonical(FrequencyOracle, spec) == one
+
+
+def test_there_is_one_spelling_per_metric() -> None:
+    assert canonical(Metric, "KL-divergence(n=5)") == "kl(n=5)"
+    assert canonical(Metric, L1()) == "l1"
+    with pytest.raises(LDPError, match="A metric is needed, by name or class, got"):
+        canonical(Metric, OUE)
+
+
+def test_a_class_cannot_pass_for_one_of_ours() -> None:
+    @dataclass(frozen=True)
+    class OUE(FrequencyOracle):
+        """Not the one."""
+
+    with pytest.raises(LDPError, match="'oue' is the name of a protocol of ours: rename OUE"):
+        canonical(FrequencyOracle, OUE)

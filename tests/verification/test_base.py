@@ -1,0 +1,68 @@
+"""p-values are what they say: small by chance as often as allowed, small where there is cause."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from ldp3 import stream
+from ldp3.arrays import FloatArray
+from ldp3.verification.base import (
+    ALPHA,
+    autocorrelation_p,
+    binomial_p,
+    clopper_pearson,
+    mean_p,
+    same_law_p,
+    statistical,
+    variance_p,
+)
+
+RUNS, LEVEL = 2_000, 0.01
+Draw = Callable[[np.random.Generator], FloatArray | float]
+HONEST: dict[str, Draw] = {
+    "binomial": lambda rng: binomial_p(rng.binomial(60, 0.3), 60, 0.3),
+    "mean": lambda rng: mean_p(rng.normal(2.0, 3.0, 200), 2.0),
+    "variance": lambda rng: variance_p(rng.normal(2.0, 3.0, 200), 9.0),
+    "same law": lambda rng: same_law_p(rng.integers(9, size=500), rng.integers(9, size=500)),
+    "autocorrelation": lambda rng: autocorrelation_p(rng.random(400) < 0.3)[3],
+}
+FALSE: dict[str, Draw] = {
+    "binomial": lambda rng: binomial_p(rng.binomial(4_000, 0.35), 4_000, 0.3),
+    "mean": lambda rng: mean_p(rng.normal(2.5, 3.0, 4_000), 2.0),
+    "variance": lambda rng: variance_p(rng.normal(2.0, 3.3, 4_000), 9.0),
+    "same law": lambda rng: same_law_p(rng.integers(9, size=4_000), rng.integers(10, size=4_000)),
+    "autocorrelation": lambda rng: autocorrelation_p(np.repeat(rng.random(2_000) < 0.3, 2))[0],
+}
+
+
+@pytest.mark.parametrize("what", HONEST)
+def test_p_values_are_small_by_chance_as_often_as_allowed(what: str) -> None:
+    rng = stream(0, "honest", what)
+    small = sum(float(np.min(HONEST[what](rng))) < LEVEL for _ in range(RUNS))
+    assert small <= stats.binom.isf(ALPHA, RUNS, LEVEL)
+
+
+@pytest.mark.parametrize("what", FALSE)
+def test_p_values_are_small_where_something_is_wrong(what: str) -> None:
+    assert np.min(FALSE[what](stream(0, "false", what))) < ALPHA
+
+
+def test_binomial_tests_are_exact() -> None:
+    law = stats.binom(20, 0.3)
+    for k in range(21):
+        both = min(1.0, 2 * min(law.cdf(k), law.sf(k - 1)))
+        assert binomial_p(k, 20, 0.3) == pytest.approx(both, rel=1e-12)
+
+
+def test_bounds_of_a_probability_are_clopper_s_and_pearson_s() -> None:
+    interval = stats.binomtest(7, 50).proportion_ci(0.98, method="exact")
+    assert clopper_pearson(7, 50, 0.01) == pytest.approx((interval.low, interval.high), rel=1e-9)
+    assert clopper_pearson(0, 50, 0.01)[0] == 0
+    assert clopper_pearson(50, 50, 0.01)[1] == 1
+
+
+def test_many_p_values_share_one_chance_of_a_false_alarm() -> None:
+    assert statistical("check", np.array([ALPHA / 2, 1.0]), draws=9).passed
+    assert not statistical("check", np.array([ALPHA / 4, 1.0]), draws=9).passed
