@@ -1,5 +1,6 @@
 """What the program says of itself."""
 
+import os
 import subprocess
 import sys
 from importlib.metadata import version
@@ -20,7 +21,7 @@ def test_the_version_names_what_the_numbers_depend_on(capsys: pytest.CaptureFixt
 
 def test_completion_is_installed_into_the_home_it_is_told(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "ldp3", "--install-completion"]
-    environment = {"HOME": str(tmp_path), "SHELL": "/bin/bash", "PATH": "/usr/bin:/bin"}
+    environment = {**os.environ, "HOME": str(tmp_path), "SHELL": "/bin/bash"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     script = next(tmp_path.rglob("completions/ldp3")).read_text()
