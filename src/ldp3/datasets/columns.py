@@ -38,9 +38,10 @@ def _find(users: Users, names: list[str], column: str) -> str:
     if column.isdecimal() and 1 <= int(column) <= len(names):
         return names[int(column) - 1]
     if column.isdecimal():
-        raise users.error(f"has {len(names)} columns, there is no column {column}.")
-    hint = did_you_mean(column, names) or f" It has {_listed(names)}."
-    raise users.error(f"has no column {column!r}.{hint}")
+        columns = _listed(names) if users.header else _number(names)
+        raise users.error(f"has {columns}, there is no column {column}.")
+    hint = did_you_mean(column, names)
+    raise users.error(f"has no column {column!r}.{hint} It has {_listed(names)}.")
 
 
 def _count_column(users: Users, names: list[str]) -> str:
@@ -51,13 +52,20 @@ def _count_column(users: Users, names: list[str]) -> str:
 
 def _choice(users: Users, names: list[str], wanted: int, reading: Reading) -> str:
     one = "one" if wanted == 1 else "two, separated by a comma,"
-    has = _listed(names) if users.header else f"{len(names)} columns"
+    has = _listed(names) if users.header else _number(names)
     counts = " beside the counts" if reading.counts else ""
-    return f"has {has}; choose {one}{counts} with `column`, by name or by position from 1."
+    how = "by name or by position from 1" if users.header else "by position from 1"
+    return f"has {has}; choose {one}{counts} with `column`, {how}."
+
+
+def _number(names: list[str]) -> str:
+    return f"{len(names)} column" + ("s" if len(names) != 1 else "")
 
 
 def _listed(names: list[str]) -> str:
     shown = ", ".join(map(repr, names[:8]))
+    if len(names) == 1:
+        return f"the column {shown}"
     return f"the columns {shown}" + (f" and {len(names) - 8} more" if len(names) > 8 else "")
 
 

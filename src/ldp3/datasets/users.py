@@ -38,6 +38,10 @@ class Users:
         Why the rows cannot be read, in words, given what the reader said.
     notes
         What a person should know about how the rows were read.
+    parts
+        The files that the rows come from, one after the other, where these are several.
+    items
+        Whether a row holds several items of one user, a transaction.
     """
 
     name: str
@@ -49,6 +53,8 @@ class Users:
     whole: pl.LazyFrame | None = None
     explain: Callable[[Exception], str] = _unexplained
     notes: tuple[str, ...] = ()
+    parts: "tuple[Users, ...]" = ()
+    items: bool = False
 
     def collect(self, query: pl.LazyFrame) -> pl.DataFrame:
         """Run a query over the rows, in batches; what cannot be read is said in one line."""
@@ -86,6 +92,11 @@ class Users:
 
     def place(self, index: int) -> str:
         """What a person calls the row with this index."""
+        for part in self.parts:
+            rows = part.collect(part.frame.select(pl.len())).item()
+            if index < rows:
+                return f"{part.source}, {part.place(index)}"
+            index -= rows
         return f"{self.unit} {self.first + index:,}"
 
     def blank_rows_at_end(self) -> int:

@@ -1,0 +1,193 @@
+"""Text files: lines, and tables whose columns something separates."""
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from ldp3.datasets.base import Format, Reading
+from ldp3.datasets.evidence import DELIMITERS, NAMES, ROWS, find_delimiter, find_header, rows_of
+from ldp3.datasets.opening import SAMPLE, Content
+from ldp3.datasets.ragged import ragged
+from ldp3.datasets.users import Users
+from ldp3.errors import InvalidData, InvalidParameter
+
+NOT_IN_TEXT = "\x1f"  # ASCII's unit separator: a line is one field
+
+
+@dataclass(frozen=True)
+class Titles:
+    """The names of columns, whether the first row holds them, and what a person should know."""
+
+    names: list[str]
+    header: bool
+    notes: tuple[str, ...] = ()
+
+
+def open_text(content: Content, kind: Format, reading: Reading) -> Users:
+    """The rows of a text file, every cell as text: 007 stays 007."""
+    content = content.as_text()
+    lines = _first_lines(content)
+    separator = None if kind == "transactions" else _separator(content, kind, reading, lines)
+    rows = [[line] for line in lines[:ROWS]] if separator is None else rows_of(lines, separator)
+    if kind == "transactions":
+        titles = Titles(["column_1"], False)
+    else:
+        titles = titles_of(rows, reading, content.source)
+    if separator is not None and len(titles.names) > 1:
+        wrong = ragged(content.blocks(), separator, len(titles.names))
+        if wrong:
+            raise InvalidData(f"{content.source}: {wrong}")
+    frame = _scan(content, separator, titles)
+
+    def explain(error: Exception) -> str:
+        return _why_not(content, separator, error)
+
+    header, notes = titles.header, (*_told(separator, content, reading), *titles.notes)
+    name, first = Path(content.name).stem, 1 + (_blank(lines) + 1 if header else 0)
+    items = kind == "transactions"
+    return Users(
+        name, content.source, frame, first, "row", header, frame, explain, notes, items=items
+    )
+
+
+def _scan(content: Content, separator: str | None, titles: Titles) -> pl.LazyFrame:
+    names = titles.names
+    return pl.scan_csv(
+        content.scannable,
+        has_header=titles.header,
+        separator=separator or NOT_IN_TEXT,
+        quote_char='"' if separator else None,
+        infer_schema=False,
+        # polars wants a schema to have the names of the header, which may stand there twice
+        schema=None if titles.header else dict.fromkeys(names, pl.String()),
+        with_column_names=(lambda _: names) if titles.header else None,
+        glob=False,
+    )
+
+
+def _blank(lines: Sequence[str]) -> int:
+    """How many lines at the start hold nothing."""
+    return next((i for i, line in enumerate(lines) if line.strip()), 0)
+
+
+def titles_of(rows: list[list[str]], reading: Reading, source: str) -> Titles:
+    """What the columns of a table are called, where its first row may be a header."""
+    width = len(rows[0]) if rows else 1
+    plain = [f"column_{place}" for place in range(1, width + 1)]
+    header, notes = reading.header, tuple[str, ...]()
+    if header is None and names_a_column(reading):
+        header = True
+    if not header and header is not None and names_a_column(reading):
+        raise InvalidParameter(
+            f"{source}: without a header a column has no name: choose one by its position from 1."
+        )
+    if header is None and len(rows) < 2:
+        header = False
+    if header is None:
+        found = find_header(rows, source)
+        header = found.header
+        what, how = ("a header", "header=False") if header else ("a user, not a header", "header")
+        notes = (f"The first row is read as {what}: {found.why}; `{how}` overrules.",)
+    return Titles(_unique(rows[0], plain) if header and rows else plain, header, notes)
+
+
+def names_a_column(reading: Reading) -> bool:
+    """Whether a column is chosen by something that is no position."""
+    parts = str(reading.column or "1").split(",")
+    return not all(part.strip().isdecimal() for part in parts)
+
+
+def _unique(cells: Sequence[str], plain: list[str]) -> list[str]:
+    """Names as the header has them; those that stand there twice, and blanks, with their place."""
+    names = [cell.strip() or other for cell, other in zip(cells, plain, strict=True)]
+    twice = {name for name, count in Counter(names).items() if count > 1}
+    return [f"{n} [{i}]" if n in twice else n for i, n in enumerate(names, 1)]
+
+
+def _first_lines(content: Content) -> list[str]:
+    """The first lines of a text file, with their ends, the last one whole."""
+    start = content.sample()
+    whole = len(start) < SAMPLE
+    text = start if whole else start[: start.rfind(b"\n") + 1]
+    try:
+        decoded = text.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidData(f"{content.source}: {_why_not(content, None, error)}") from None
+    return io.StringIO(decoded, newline="").readlines()
+
+
+def _separator(
+    content: Content, kind: Format, reading: Reading, lines: Sequence[str]
+) -> str | None:
+    """What separates the columns, None where a line is one value."""
+    if reading.delimiter is not None:
+        return _given(reading.delimiter)
+    if kind == "lines" and reading.input_format == "lines":
+        return None
+    usual = _usual(content, kind)
+    table = kind == "csv" or reading.column is not None or reading.counts or reading.grid
+    return find_delimiter(lines, DELIMITERS[0 if table else 1 :], usual, content.source)
+
+
+def _usual(content: Content, kind: Format) -> str | None:
+    if kind == "lines":
+        return None
+    return "\t" if Path(content.name).suffix.lower() == ".tsv" else ","
+
+
+def _given(delimiter: str) -> str:
+    separator = {"tab": "\t", "\\t": "\t"}.get(delimiter.lower(), delimiter)
+    if len(separator) != 1 or not separator.isascii() or separator in '"\r\n\0':
+        raise InvalidParameter(
+            f"`delimiter` is one character (not a double quote), or tab, got {delimiter!r}."
+        )
+    return separator
+
+
+def _told(separator: str | None, content: Content, reading: Reading) -> list[str]:
+    """Say what separates the columns where the ending says something else."""
+    ending = Path(content.name).suffix.lower()
+    usual = {".csv": ",", ".tsv": "\t"}.get(ending)
+    if separator in (None, usual) or reading.delimiter is not None:
+        return []
+    return [f"The columns are separated by a {NAMES[str(separator)]}; `delimiter` overrules."]
+
+
+def _why_not(content: Content, separator: str | None, error: Exception) -> str:
+    """Read the file again, slowly, to name the line where reading ends."""
+    row, rest = 1, b""
+    for block in content.blocks():
+        *lines, rest = (rest + block).split(b"\n")
+        for line in lines:
+            if not _is_text(line):
+                return _not_utf8(row)
+            row += 1
+    if not _is_text(rest):
+        return _not_utf8(row)
+    wrong = ragged(content.blocks(), separator, _width(content, separator)) if separator else None
+    return wrong or f"cannot be read: {str(error).strip().splitlines()[0]}"
+
+
+def _is_text(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _not_utf8(row: int) -> str:
+    return (
+        f"line {row:,} is not UTF-8 text; save the file as UTF-8, for example with "
+        f"iconv -f latin1 -t utf-8."
+    )
+
+
+def _width(content: Content, separator: str) -> int:
+    lines = io.StringIO(content.sample().decode("utf-8-sig", "replace"), newline="")
+    return len(next(csv.reader(lines, delimiter=separator), [""]))
