@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from ldp3.cli import options
+from ldp3.cli.data import one_dataset
 from ldp3.cli.speaking import Console
 from ldp3.errors import InvalidParameter
 from ldp3.progress import say
@@ -56,7 +57,7 @@ def recommend(
         _require_deployable(chosen, plugins)
     if not quiet:
         on_compile(lambda: say("compiling kernels (first run only)…"))
-    users = options.loaded(data, reading, plugins)
+    users = one_dataset(data, reading, plugins, "A recommendation is for one sample")
     console = Console(quiet=quiet)
     with console:
         found = recommend(

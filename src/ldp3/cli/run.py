@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from ldp3.cli import options
+from ldp3.cli.data import datasets
 from ldp3.cli.speaking import Console
 from ldp3.errors import InvalidParameter
 from ldp3.progress import say
@@ -28,7 +29,7 @@ def run(
     methods: options.Methods = ["paper"],  # noqa: B006
     repeats: Annotated[int, Parameter(name=["--repeats", "-r"])] = 10,
     threads: options.Threads = None,
-    data: options.Data = "flights",
+    data: options.Data = ["flights"],  # noqa: B006
     metrics: options.Metrics = ["l1"],  # noqa: B006
     seed: options.Seed = 0,
     simulate: Literal["exact", "users"] = "exact",
@@ -45,7 +46,7 @@ def run(
     quiet: options.Quiet = False,
     reading: options.ReadingFlags = options.AS_IT_IS,
 ) -> int:
-    """Benchmark protocols and post-processing methods on a dataset.
+    """Benchmark protocols and post-processing methods on one or several datasets.
 
     Without options: the paper's protocols and methods on the embedded dataset at ε = 1.
 
@@ -81,13 +82,15 @@ def run(
         raise InvalidParameter("`keep_estimates` needs a folder to keep them in: --output FOLDER.")
     if report is not None:
         _refuse_page(report)
-    users = options.loaded(data, reading, plugins)
+    if report is not None and len(data) > 1:
+        raise InvalidParameter("A page shows one dataset: leave --report out, or run each alone.")
+    users, notes = datasets(data, reading, plugins)
     console = Console(quiet=quiet)
-    for note in users.notes:
+    for note in notes:
         console.note(note)
     lab = Lab(
         experiment(
-            [users if population is None else users.scaled(population)],
+            [one if population is None else one.scaled(population) for one in users],
             options.numbers(epsilon),
             options.specs("-p", protocols),
             options.specs("-m", methods),

@@ -16,6 +16,7 @@ from ldp3.errors import InDoubt
 ROWS = 10_000  # rows that are looked at
 DELIMITERS = (",", ";", "\t", "|")
 NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+WRITTEN = (["value"], ["value", "count"])
 MOSTLY = 0.9  # of the rows: a few ragged ones must not hide what separates the others
 RARE = 0.01  # chance that the first user alone holds a value, where there is no header
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
@@ -68,6 +69,8 @@ def _share(rows: list[list[str]]) -> float:
 
 def find_header(rows: list[list[str]], source: str) -> Evidence:
     """Whether the first row holds names; refused where nothing says so, or columns disagree."""
+    if rows[0] in WRITTEN:
+        return Evidence(True, "it is the one that `ldp3 convert` writes")
     found = [e for cells in zip(*_rectangle(rows), strict=True) if (e := _column(list(cells)))]
     if found and len({evidence.header for evidence in found}) == 1:
         return found[0]
@@ -92,8 +95,8 @@ def _rectangle(rows: list[list[str]]) -> list[list[str]]:
 
 def _column(cells: list[str]) -> Evidence | None:
     """What one column says about its first cell."""
-    first, *rest = (cell.strip() for cell in cells)
-    rest = [cell for cell in rest if not _missing(cell)]
+    first, *below = (cell.strip() for cell in cells)
+    rest = [cell for cell in below if not _missing(cell)]
     if _missing(first) or not rest:
         return None
     if figure(first):
@@ -102,16 +105,19 @@ def _column(cells: list[str]) -> Evidence | None:
         return Evidence(True, f"numbers or dates stand under {first!r}")
     if first in rest:
         return Evidence(False, f"{first!r} occurs again below")
-    if _stands_alone(first, rest):
+    if not _fits_in_order(first, below) and _stands_alone(rest):
         return Evidence(True, f"{first!r} occurs nowhere else in a column whose values repeat")
     return None
 
 
-def _stands_alone(first: str, rest: list[str]) -> bool:
+def _fits_in_order(first: str, below: list[str]) -> bool:
+    """Whether users are sorted, the first too: then the first value may well be a rare one."""
+    folded = [cell.casefold() for cell in (first, *below)]
+    return all(a <= b for a, b in pairwise(folded))
+
+
+def _stands_alone(rest: list[str]) -> bool:
     """Whether a first user with a value of their own would be a rare coincidence."""
-    folded = [cell.casefold() for cell in rest]
-    if first.casefold() <= folded[0] and all(a <= b for a, b in pairwise(folded)):
-        return False  # where users are sorted, the first value may well be a rare one
     counts = Counter(rest)
     alone = sum(count == 1 for count in counts.values())
     return (alone == 0 and len(counts) > 1) or alone + 1 <= RARE * len(rest)

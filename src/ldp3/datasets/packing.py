@@ -20,6 +20,7 @@ MAGIC = {
     b"\x28\xb5\x2f\xfd": "zst",
     b"PK\x03\x04": "zip",
 }
+CALLED = {"gz": "gzip", "bz2": "bzip2", "zst": "Zstandard"}
 ENDINGS = tuple(f".{kind}" for kind in MAGIC.values())
 
 
@@ -42,7 +43,8 @@ def unpacked_blocks(
     except tuple(broken) as error:
         if packed is None:
             raise InvalidData(f"{source}: cannot be read: {error}.") from None
-        raise InvalidData(f"{source}: is a damaged {packed} file; fetch it again.") from None
+        what = CALLED.get(packed, packed)
+        raise InvalidData(f"{source}: is a damaged {what} file; fetch it again.") from None
 
 
 def _unpacked(file: IO[bytes], packed: str | None, zstd: ModuleType | None) -> IO[bytes]:

@@ -32,22 +32,25 @@ def open_text(content: Content, kind: Format, reading: Reading) -> Users:
     """The rows of a text file, every cell as text: 007 stays 007."""
     content = content.as_text()
     lines = _first_lines(content)
+    if not lines:
+        raise InvalidData(f"{content.source}: is empty; at least two different values are needed.")
     separator = None if kind == "transactions" else _separator(content, kind, reading, lines)
-    rows = [[line] for line in lines[:ROWS]] if separator is None else rows_of(lines, separator)
+    rows = _lines(lines) if separator is None else rows_of(lines, separator)
+    if separator is not None:
+        _refuse_ragged(content, separator, rows)
     if kind == "transactions":
         titles = Titles(["column_1"], False)
     else:
-        titles = titles_of(rows, reading, content.source)
-    if separator is not None and len(titles.names) > 1:
-        wrong = ragged(content.blocks(), separator, len(titles.names))
-        if wrong:
-            raise InvalidData(f"{content.source}: {wrong}")
+        titles = titles_of(rows, reading, content.source, separator is None)
     frame = _scan(content, separator, titles)
 
     def explain(error: Exception) -> str:
         return _why_not(content, separator, error)
 
-    header, notes = titles.header, (*_told(separator, content, reading), *titles.notes)
+    header, notes = (
+        titles.header,
+        (*_told(separator, _usual(content, kind), reading), *titles.notes),
+    )
     name, first = Path(content.name).stem, 1 + (_blank(lines) + 1 if header else 0)
     items = kind == "transactions"
     return Users(
@@ -75,8 +78,25 @@ def _blank(lines: Sequence[str]) -> int:
     return next((i for i, line in enumerate(lines) if line.strip()), 0)
 
 
-def titles_of(rows: list[list[str]], reading: Reading, source: str) -> Titles:
-    """What the columns of a table are called, where its first row may be a header."""
+def _lines(lines: Sequence[str]) -> list[list[str]]:
+    return [[line] for line in lines if line.strip()][:ROWS]
+
+
+def _refuse_ragged(content: Content, separator: str, rows: list[list[str]]) -> None:
+    """Every row has as many fields as the first; of a single column polars sees to that."""
+    width = len(rows[0]) if rows else 1
+    if width == 1 and all(len(row) == 1 for row in rows):
+        return
+    wrong = ragged(content.blocks(), separator, width)
+    if wrong:
+        raise InvalidData(f"{content.source}: {wrong}")
+
+
+def titles_of(rows: list[list[str]], reading: Reading, source: str, lines: bool = False) -> Titles:
+    """What the columns of a table are called, where its first row may be a header.
+
+    That there is none needs no word where a line is a value.
+    """
     width = len(rows[0]) if rows else 1
     plain = [f"column_{place}" for place in range(1, width + 1)]
     header, notes = reading.header, tuple[str, ...]()
@@ -92,7 +112,8 @@ def titles_of(rows: list[list[str]], reading: Reading, source: str) -> Titles:
         found = find_header(rows, source)
         header = found.header
         what, how = ("a header", "header=False") if header else ("a user, not a header", "header")
-        notes = (f"The first row is read as {what}: {found.why}; `{how}` overrules.",)
+        if header or not lines:
+            notes = (f"The first row is read as {what}: {found.why}; `{how}` overrules.",)
     return Titles(_unique(rows[0], plain) if header and rows else plain, header, notes)
 
 
@@ -149,10 +170,8 @@ def _given(delimiter: str) -> str:
     return separator
 
 
-def _told(separator: str | None, content: Content, reading: Reading) -> list[str]:
-    """Say what separates the columns where the ending says something else."""
-    ending = Path(content.name).suffix.lower()
-    usual = {".csv": ",", ".tsv": "\t"}.get(ending)
+def _told(separator: str | None, usual: str | None, reading: Reading) -> list[str]:
+    """Say what separates the columns where it is not what the ending says."""
     if separator in (None, usual) or reading.delimiter is not None:
         return []
     return [f"The columns are separated by a {NAMES[str(separator)]}; `delimiter` overrules."]

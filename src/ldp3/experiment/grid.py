@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from hashlib import sha256
 from importlib.metadata import version
+from itertools import chain, count
 from math import isfinite, prod
 from pathlib import Path
 from platform import python_version
@@ -113,7 +114,13 @@ class Experiment:
         handed_in = (*self.protocols, *self.methods, *self.metrics)
         return {
             "data": [
-                {"name": data.name, "digest": data.digest, "n": data.n, "d": data.d}
+                {
+                    "name": data.name,
+                    "digest": data.digest,
+                    "n": data.n,
+                    "d": data.d,
+                    **({"ordered": True} if data.ordered else {}),
+                }
                 for data in self.datasets
             ],
             "epsilons": list(self.epsilons),
@@ -187,13 +194,12 @@ def _must(holds: bool, what: str, got: object) -> None:
 def _told_apart(datasets: Sequence[Dataset]) -> tuple[Dataset, ...]:
     """The datasets without their users' order; of equal names, the later ones get a number."""
     require(len(datasets) > 0, "benchmark", "at least one dataset is needed", "none")
-    seen: dict[str, int] = {}
-    apart = []
+    apart: dict[str, Dataset] = {}
     for data in datasets:
-        seen[data.name] = again = seen.get(data.name, 0) + 1
-        name = data.name if again == 1 else f"{data.name} ({again})"
-        apart.append(replace(data, name=name, values=None))
-    return tuple(apart)
+        numbered = (f"{data.name} ({again})" for again in count(2))
+        name = next(name for name in chain([data.name], numbered) if name not in apart)
+        apart[name] = replace(data, name=name, values=None)
+    return tuple(apart.values())
 
 
 def choices(
