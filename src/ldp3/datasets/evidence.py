@@ -13,7 +13,8 @@ from itertools import pairwise
 from ldp3.datasets.base import NA
 from ldp3.errors import InDoubt
 
-ROWS = 10_000  # rows that are looked at
+LINES = 1_000  # that say what separates the columns
+ROWS = 10_000  # that say whether there is a header
 DELIMITERS = (",", ";", "\t", "|")
 NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 WRITTEN = (["value"], ["value", "count"])
@@ -46,7 +47,7 @@ def find_delimiter(
     lines: Sequence[str], candidates: Sequence[str], usual: str | None, source: str
 ) -> str | None:
     """What separates the columns; `usual` if nothing seems to."""
-    shares = {c: _share(rows_of(lines, c)) for c in candidates}
+    shares = {c: _share(rows_of(lines[:LINES], c)) for c in candidates}
     likely = [c for c, share in shares.items() if share >= MOSTLY]
     exact = [c for c in likely if shares[c] == 1]
     found = exact or likely

@@ -87,7 +87,7 @@ def _refuse_ragged(content: Content, separator: str, rows: list[list[str]]) -> N
     width = len(rows[0]) if rows else 1
     if width == 1 and all(len(row) == 1 for row in rows):
         return
-    wrong = ragged(content.blocks(), separator, width)
+    wrong = ragged(content.blocks, separator, width)
     if wrong:
         raise InvalidData(f"{content.source}: {wrong}")
 
@@ -188,7 +188,7 @@ def _why_not(content: Content, separator: str | None, error: Exception) -> str:
             row += 1
     if not _is_text(rest):
         return _not_utf8(row)
-    wrong = ragged(content.blocks(), separator, _width(content, separator)) if separator else None
+    wrong = ragged(content.blocks, separator, _width(content, separator)) if separator else None
     return wrong or f"cannot be read: {str(error).strip().splitlines()[0]}"
 
 
