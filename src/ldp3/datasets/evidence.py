@@ -98,10 +98,12 @@ def _column(cells: list[str]) -> Evidence | None:
     """What one column says about its first cell."""
     first, *below = (cell.strip() for cell in cells)
     rest = [cell for cell in below if not _missing(cell)]
-    if _missing(first) or not rest:
+    if _missing(first):
         return None
     if figure(first):
         return Evidence(False, f"{first!r} is no name")
+    if not rest:
+        return None
     if all(map(figure, rest)):
         return Evidence(True, f"numbers or dates stand under {first!r}")
     if first in rest:

@@ -58,5 +58,5 @@ def order_of(
         return False, ()
     if found[0] != "whole":
         return True, ()
-    note = "The values are whole numbers, read as labels such as ids; `ordered` if they have order."
+    note = "Whole numbers are read as labels, such as ids; `ordered` if their order has a meaning."
     return False, (note,)

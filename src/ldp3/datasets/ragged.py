@@ -16,7 +16,7 @@ def ragged(blocks: Blocks, separator: str, width: int) -> str | None:
     where they do not, the text is read again, slowly, to name the line.
     """
     row = separator.encode() * (width - 1) + b"\n"
-    other = bytes(code for code in range(256) if code not in row)
+    other = bytes(code for code in range(256) if code not in (ord(separator), *b"\n"))
     rest = b""
     for block in blocks():
         text, rest = _whole_lines(rest + block)
