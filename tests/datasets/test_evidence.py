@@ -137,7 +137,7 @@ def test_any_character_can_be_said_to_separate(tmp_path: Path) -> None:
 
 def test_two_things_that_may_separate_are_asked_about(tmp_path: Path) -> None:
     path = written(tmp_path, "1,5;2,3\n2,5;7,1\n")
-    with pytest.raises(InDoubt, match="comma or semicolon. Say `delimiter=,` or `delimiter=;`"):
+    with pytest.raises(InDoubt, match="comma or semicolon"):
         ldp3.load(path)
     assert ldp3.load(path, delimiter=";", column=1).labels == ["1,5", "2,5"]
 

@@ -49,9 +49,7 @@ def test_a_column_of_any_library(column: object) -> None:
 def test_a_table_of_any_library(table: object) -> None:
     assert ldp3.load(table, column="page").histogram.tolist() == [1, 2]
     assert ldp3.load(table, column="user", counts=False).d == 3
-    with pytest.raises(
-        InvalidData, match=r"Did you mean 'page'\? It has the columns 'page', 'user'"
-    ):
+    with pytest.raises(InvalidData, match=r"Did you mean 'page'\? It has .* 'page', 'user'"):
         ldp3.load(table, column="pag")
     with pytest.raises(InvalidData, match="has the columns 'page', 'user'; choose one"):
         ldp3.load(table)

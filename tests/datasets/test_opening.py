@@ -142,7 +142,7 @@ def test_json_holds_values_or_records(tmp_path: Path, content: str, labels: list
     ("name", "content", "message"),
     [
         ("t.json", "nonsense", "is not a JSON file that can be read"),
-        ("t.json", "[[1, 2], [3, 4]]", "is not a JSON file .* a list of values or of objects"),
+        ("t.json", "[[1, 2], [3, 4]]", r"is not a JSON file .*\(a list of values or of objects"),
         ("t.json", "3", "is not a JSON file that can be read"),
         ("t.json", '{"a": {"b": 1}}', "values of type Struct.* are no labels"),
         ("t.jsonl", '{"a": 1\n', "is not a JSON lines file that can be read"),

@@ -30,13 +30,12 @@ def workbook(path: Path, rows: list[list[str | float]], sheets: int = 1) -> Path
             return f'<c t="inlineStr"><is><t>{value}</t></is></c>'
         return f"<c><v>{value}</v></c>"
 
+    numbers = range(1, 1 + sheets)
     lines = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in rows)
-    listed = "".join(
-        f'<sheet name="S{i}" sheetId="{i}" r:id="r{i}"/>' for i in range(1, 1 + sheets)
-    )
+    listed = "".join(f'<sheet name="S{i}" sheetId="{i}" r:id="r{i}"/>' for i in numbers)
     related = "".join(
         f'<Relationship Id="r{i}" Type="{OFFICE}/worksheet" Target="worksheets/s{i}.xml"/>'
-        for i in range(1, 1 + sheets)
+        for i in numbers
     )
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
@@ -54,7 +53,7 @@ def workbook(path: Path, rows: list[list[str | float]], sheets: int = 1) -> Path
             "xl/_rels/workbook.xml.rels",
             f'<Relationships xmlns="{PACKAGE}">{related}</Relationships>',
         )
-        for i in range(1, 1 + sheets):
+        for i in numbers:
             archive.writestr(
                 f"xl/worksheets/s{i}.xml",
                 f'<worksheet xmlns="{MAIN}"><sheetData>{lines}</sheetData></worksheet>',

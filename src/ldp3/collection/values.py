@@ -29,7 +29,7 @@ def codes_in(path: Path, plan: Plan, reading: Reading) -> IntArray:
             f"{path}: one value per row is needed, and a transaction holds several; "
             f"choose one of each first: load it with `pick`, as `ldp3 convert` does."
         )
-    users = choose(open_file(path, reading), reading)
+    users = choose(open_file(path, reading, plan.labels), reading)
     coded = users.collect(users.frame.select(_code(plan).alias(CODE)))[CODE]
     coded = coded.head(len(coded) - users.blank_rows_at_end())
     if not coded.null_count():

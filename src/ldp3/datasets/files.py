@@ -2,6 +2,7 @@
 
 import io
 import json
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, get_args
 
@@ -34,14 +35,17 @@ STARTS: dict[bytes, Format] = {b"PAR1": "parquet", b"ARROW1": "arrow", b"{": "js
 CALLED = {"parquet": "a Parquet", "arrow": "an Arrow", "json": "a JSON", "jsonl": "a JSON lines"}
 
 
-def open_file(path: Path, reading: Reading) -> Users:
-    """The rows of a file; reading them can still fail and says so then."""
+def open_file(path: Path, reading: Reading, domain: Collection[str] | None = None) -> Users:
+    """The rows of a file; reading them can still fail and says so then.
+
+    A value of the `domain` in the first row says that this is no header.
+    """
     found = content(path)
     kind = format_of(found, reading)
     if kind in TEXT:
-        return open_text(found, kind, reading)
+        return open_text(found, kind, reading, domain)
     if kind == "excel":
-        return open_workbook(found, reading)
+        return open_workbook(found, reading, domain)
     found = found.in_memory()
     try:
         frame = {
@@ -105,8 +109,7 @@ def _json(found: Content) -> pl.LazyFrame:
         return pl.read_json(io.BytesIO(text), infer_schema_length=None).lazy()
     except pl.exceptions.PolarsError:
         held: Any = json.loads(text)
-    nested = any(isinstance(value, list | dict) for value in held)
-    if not isinstance(held, list) or nested:
+    if not isinstance(held, list) or any(isinstance(value, list | dict) for value in held):
         raise ValueError("a list of values or of objects is needed")
     return pl.LazyFrame({VALUE: [None if v is None else _as_text(v) for v in held]})
 

@@ -115,7 +115,7 @@ def read(source: object, reading: Reading, *plugins: ModuleType) -> Dataset:
         return replace(data, notes=(*data.notes, *notes)) if notes else data
     if isinstance(source, Path):
         return _from_file(source, reading)
-    return _from_rows(from_object(source), reading)
+    return _from_values(choose(from_object(source), reading), reading, _domain(reading))
 
 
 def _resolve(text: str, *plugins: ModuleType) -> Source | Path:
@@ -154,28 +154,27 @@ def _ready(source: Source | Dataset, reading: Reading) -> Dataset:
 
 def _from_file(path: Path, reading: Reading) -> Dataset:
     files = files_in(path, reading)
-    several = len(files) > 1
-    users = open_files(path, files, reading) if several else open_file(files[0], reading)
+    several, domain = len(files) > 1, _domain(reading)
+    if several:
+        users = open_files(path, files, reading, domain)
+    else:
+        users = open_file(files[0], reading, domain)
     if users.items:
         reading.require_no_columns(str(path))
-        users, domain = single_values(users, reading)
-        return count(users, reading, domain or _domain(reading))
+        users, top = single_values(users, reading)
+        return count(users, reading, top or domain)
     if reading.pick:
         raise InvalidParameter(f"{path}: `pick` is for transactions, not for columns.")
-    return _from_values(users, reading) if several else _from_rows(users, reading)
+    return _from_values(users if several else choose(users, reading), reading, domain)
 
 
-def _from_rows(users: Users, reading: Reading) -> Dataset:
-    return _from_values(choose(users, reading), reading)
-
-
-def _from_values(users: Users, reading: Reading) -> Dataset:
+def _from_values(users: Users, reading: Reading, domain: list[str] | None) -> Dataset:
     """The dataset in rows whose columns are chosen."""
     if reading.grid is not None:
         return grid_cells(users, reading)
     if reading.bins is not None:
         return bin_numbers(users, reading)
-    return count(users, reading, _domain(reading))
+    return count(users, reading, domain)
 
 
 def _domain(reading: Reading) -> list[str] | None:

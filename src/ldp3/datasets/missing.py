@@ -44,7 +44,7 @@ def without_missing(
     texts = [text for text in held if text]
     what = _listed(held) if texts else ""
     more = f" ({', '.join(filter(None, (f'{total:,} rows in all' * (total > 1), what)))})"
-    keep = f", or keep {texts[0]!r} as a value with `missing=keep`" if texts else ""
+    keep = ", or keep such texts as values with `missing=keep`" if texts else ""
     raise users.error(
         f"{place} holds no value{more if len(more) > 3 else ''}; fill it in, or leave such rows "
         f"out with `missing=drop`{keep}."
@@ -65,7 +65,7 @@ def kept_note(users: Users, labels: pl.DataFrame, reading: Reading) -> list[str]
 
 def _listed(held: Mapping[str, int]) -> str:
     """``12 'NA', 5 empty``."""
-    most = sorted(held.items(), key=lambda item: -item[1])
+    most = sorted(held.items(), key=lambda item: (-item[1], item[0] == "", item[0]))
     return ", ".join(f"{rows:,} {repr(text) if text else 'empty'}" for text, rows in most)
 
 

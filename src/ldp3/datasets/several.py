@@ -1,6 +1,6 @@
 """One dataset made of several files: a folder, a pattern, or files joined by a plus."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from glob import glob, has_magic
 from pathlib import Path
@@ -27,24 +27,24 @@ def files_in(path: Path, reading: Reading) -> list[Path]:
         return [path]
     if path.is_dir():
         return _in_folder(path, reading)
-    if has_magic(text):
-        # hidden files are left out, as a shell does and Path.glob does not
-        names = sorted(glob(text, recursive=True))  # noqa: PTH207
-        found = [Path(name) for name in names if Path(name).is_file()]
-        if not found:
-            raise InvalidData(f"{path}: no file matches this pattern.")
-        return found
+    # hidden files are left out, as a shell does and Path.glob does not
+    names = sorted(glob(text, recursive=True)) if has_magic(text) else []  # noqa: PTH207
+    found = [Path(name) for name in names if Path(name).is_file()]
     parts = [part.strip() for part in text.split("+")]
-    if len(parts) > 1 and all(parts):
+    if not found and len(parts) > 1 and all(parts):
         return [file for part in parts for file in files_in(Path(part).expanduser(), reading)]
-    return [path]
+    if not found and has_magic(text):
+        raise InvalidData(f"{path}: no file matches this pattern.")
+    return found or [path]
 
 
-def open_files(path: Path, files: Sequence[Path], reading: Reading) -> Users:
+def open_files(
+    path: Path, files: Sequence[Path], reading: Reading, domain: Collection[str] | None
+) -> Users:
     """The rows of several files one after the other, their columns chosen."""
     _require_once(path, files)
     alike = _start_alike(files) if reading.header is None else False
-    parts = tuple(_part(file, reading, alike) for file in files)
+    parts = tuple(_part(file, reading, domain, alike) for file in files)
     if len({part.header for part in parts}) > 1:
         which = {part.header: part.source for part in parts}
         raise InvalidData(
@@ -105,10 +105,10 @@ def _start_alike(files: Sequence[Path]) -> bool:
     return len(files) > 1 and len(starts) == 1
 
 
-def _part(file: Path, reading: Reading, alike: bool) -> Users:
+def _part(file: Path, reading: Reading, domain: Collection[str] | None, alike: bool) -> Users:
     """One file, its columns chosen and blank lines at its end left out."""
     try:
-        users = open_file(file, reading)
+        users = open_file(file, reading, domain)
     except InDoubt as doubt:
         if "header=True" not in doubt.options or not alike:
             raise
@@ -145,7 +145,7 @@ def _common(part: Users, parts: Sequence[Users]) -> pl.LazyFrame:
 def _name(path: Path, files: Sequence[Path]) -> str:
     if path.is_dir():
         return path.resolve().name
-    return str(path) if has_magic(str(path)) else "+".join(file.stem for file in files)
+    return "+".join(file.stem for file in files) if "+" in str(path) else str(path)
 
 
 def _explain(parts: Sequence[Users], error: Exception) -> str:

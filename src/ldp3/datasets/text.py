@@ -2,33 +2,26 @@
 
 import csv
 import io
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 
 from ldp3.datasets.base import Format, Reading
-from ldp3.datasets.evidence import DELIMITERS, NAMES, ROWS, find_delimiter, find_header, rows_of
+from ldp3.datasets.evidence import DELIMITERS, NAMES, ROWS, find_delimiter, rows_of
 from ldp3.datasets.opening import SAMPLE, Content
 from ldp3.datasets.ragged import ragged
+from ldp3.datasets.titles import Titles, titles_of
 from ldp3.datasets.users import Users
 from ldp3.errors import InvalidData, InvalidParameter
 
 NOT_IN_TEXT = "\x1f"  # ASCII's unit separator: a line is one field
 
 
-@dataclass(frozen=True)
-class Titles:
-    """The names of columns, whether the first row holds them, and what a person should know."""
-
-    names: list[str]
-    header: bool
-    notes: tuple[str, ...] = ()
-
-
-def open_text(content: Content, kind: Format, reading: Reading) -> Users:
+def open_text(
+    content: Content, kind: Format, reading: Reading, domain: Collection[str] | None
+) -> Users:
     """The rows of a text file, every cell as text: 007 stays 007."""
     content = content.as_text()
     lines = _first_lines(content)
@@ -41,7 +34,9 @@ def open_text(content: Content, kind: Format, reading: Reading) -> Users:
     if kind == "transactions":
         titles = Titles(["column_1"], False)
     else:
-        titles = titles_of(rows, reading, content.source, separator is None)
+        titles = titles_of(rows, reading, content.source, domain)
+        if separator is None and not titles.header:
+            titles = replace(titles, notes=())  # that a line is a value needs no word
     frame = _scan(content, separator, titles)
 
     def explain(error: Exception) -> str:
@@ -90,44 +85,6 @@ def _refuse_ragged(content: Content, separator: str, rows: list[list[str]]) -> N
     wrong = ragged(content.blocks, separator, width)
     if wrong:
         raise InvalidData(f"{content.source}: {wrong}")
-
-
-def titles_of(rows: list[list[str]], reading: Reading, source: str, lines: bool = False) -> Titles:
-    """What the columns of a table are called, where its first row may be a header.
-
-    That there is none needs no word where a line is a value.
-    """
-    width = len(rows[0]) if rows else 1
-    plain = [f"column_{place}" for place in range(1, width + 1)]
-    header, notes = reading.header, tuple[str, ...]()
-    if header is None and names_a_column(reading):
-        header = True
-    if not header and header is not None and names_a_column(reading):
-        raise InvalidParameter(
-            f"{source}: without a header a column has no name: choose one by its position from 1."
-        )
-    if header is None and len(rows) < 2:
-        header = False
-    if header is None:
-        found = find_header(rows, source)
-        header = found.header
-        what, how = ("a header", "header=False") if header else ("a user, not a header", "header")
-        if header or not lines:
-            notes = (f"The first row is read as {what}: {found.why}; `{how}` overrules.",)
-    return Titles(_unique(rows[0], plain) if header and rows else plain, header, notes)
-
-
-def names_a_column(reading: Reading) -> bool:
-    """Whether a column is chosen by something that is no position."""
-    parts = str(reading.column or "1").split(",")
-    return not all(part.strip().isdecimal() for part in parts)
-
-
-def _unique(cells: Sequence[str], plain: list[str]) -> list[str]:
-    """Names as the header has them; those that stand there twice, and blanks, with their place."""
-    names = [cell.strip() or other for cell, other in zip(cells, plain, strict=True)]
-    twice = {name for name, count in Counter(names).items() if count > 1}
-    return [f"{n} [{i}]" if n in twice else n for i, n in enumerate(names, 1)]
 
 
 def _first_lines(content: Content) -> list[str]:

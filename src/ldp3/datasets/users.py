@@ -101,7 +101,7 @@ class Users:
 
     def blank_rows_at_end(self) -> int:
         """How many rows at the end hold nothing at all: blank lines, not users."""
-        if self.whole is None:
+        if self.whole is None or self.parts:  # parts come without theirs
             return 0
         blank = self.whole.select(pl.all_horizontal(pl.all().is_null()).alias(VALUE))
         filled = blank.with_row_index(ROW).filter(~pl.col(VALUE))

@@ -1,16 +1,17 @@
 """Workbooks of Excel and its like: the first sheet, every cell as text."""
 
+from collections.abc import Collection
 from pathlib import Path
 
 from ldp3.datasets.base import Reading
 from ldp3.datasets.evidence import ROWS
 from ldp3.datasets.opening import Content
-from ldp3.datasets.text import titles_of
+from ldp3.datasets.titles import titles_of
 from ldp3.datasets.users import Users
 from ldp3.errors import InvalidData
 
 
-def open_workbook(content: Content, reading: Reading) -> Users:
+def open_workbook(content: Content, reading: Reading, domain: Collection[str] | None) -> Users:
     """The rows of the first sheet."""
     try:
         import fastexcel
@@ -27,7 +28,7 @@ def open_workbook(content: Content, reading: Reading) -> Users:
         reason = str(error).strip().splitlines()[0]
         raise InvalidData(f"{content.source}: cannot be read as a workbook: {reason}.") from None
     rows = [[cell or "" for cell in row] for row in sheet.head(ROWS).iter_rows()]
-    titles = titles_of(rows, reading, content.source)
+    titles = titles_of(rows, reading, content.source, domain)
     renamed = dict(zip(sheet.columns, titles.names, strict=True))
     frame = sheet.slice(int(titles.header)).rename(renamed).lazy()
     notes, others = titles.notes, len(book.sheet_names) - 1
