@@ -102,7 +102,7 @@ def test_several_datasets_are_kept_and_gone_on_with(run: Run, output: str) -> No
 def test_what_cannot_be_meant_is_said_in_one_line(run: Run, command: str, message: str) -> None:
     if command.startswith("report"):
         run("run", "-d", "a.csv", "b.csv", *SMALL, "-o", "results")
-    code, out, err = run(*command.split())
+    code, _, err = run(*command.split())
     assert code == 2
     assert message in err
     assert len(err.splitlines()) == 1
