@@ -199,6 +199,8 @@ def test_bins_on_a_log_scale() -> None:
 
 def test_a_decimal_comma_is_named(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
-    path.write_text("price;n\n1,5;1\n2,5;2\n")
-    with pytest.raises(InvalidData, match="row 2: '1,5' is not a number; write decimals with a po"):
+    path.write_text("price;day\n1,5;1/31/2013\n2,5;2/1/2013\n")
+    with pytest.raises(InvalidData, match="'1/31/2013' is not a number; write dates as 2013-02-01"):
+        ldp3.load(path, column="day", bins=2)
+    with pytest.raises(InvalidData, match="row 2: '1,5' is not a number; write numbers as 1234"):
         ldp3.load(path, column="price", bins=2)

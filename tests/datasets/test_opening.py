@@ -110,7 +110,7 @@ def test_text_in_other_encodings_is_read_right(tmp_path: Path, content: bytes) -
     ("content", "message"),
     [
         (TEXT.decode().encode("utf-16-le"), "holds UTF-16 without its mark, not UTF-8 text"),
-        (b"abc\n" + bytes(9), "holds binary data, not UTF-8 text"),
+        (b"abc\n" * 9 + bytes(9), "holds binary data, not UTF-8 text"),
         (b"\xff\xfea\x00\n", "is damaged UTF-16 text; save it as UTF-8"),
     ],
 )
@@ -129,6 +129,7 @@ def test_what_is_no_text_is_said_in_one_short_line(
     [
         ('["b", "a", null, 3, 2.5, true]', ["2.5", "3", "a", "b", "true"]),
         ('[{"p": "b"}, {"p": "a", "q": {"r": 1}}, {}]', ["a", "b"]),
+        ('{"p": "b"}\n{"p": "a"}\n', ["a", "b"]),
     ],
 )
 def test_json_holds_values_or_records(tmp_path: Path, content: str, labels: list[str]) -> None:
@@ -144,7 +145,8 @@ def test_json_holds_values_or_records(tmp_path: Path, content: str, labels: list
         ("t.json", "nonsense", "is not a JSON file that can be read"),
         ("t.json", "[[1, 2], [3, 4]]", r"is not a JSON file .*\(a list of values or of objects"),
         ("t.json", "3", "is not a JSON file that can be read"),
-        ("t.json", '{"a": {"b": 1}}', "values of type Struct.* are no labels"),
+        ("t.json", '{"a": ["b", "c"]}', "a list of values or of objects is needed"),
+        ("t.jsonl", '{"a": {"b": 1}}', "values of type Struct.* are no labels"),
         ("t.jsonl", '{"a": 1\n', "is not a JSON lines file that can be read"),
         ("t.arrow", "nonsense", "is not an Arrow file that can be read"),
         ("t.feather", "FEA1", "is not an Arrow file that can be read"),

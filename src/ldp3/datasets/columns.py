@@ -1,5 +1,7 @@
 """Which columns hold the values, and which one holds the numbers of users."""
 
+from dataclasses import replace
+
 import polars as pl
 
 from ldp3.datasets.base import Reading
@@ -19,6 +21,7 @@ def choose(users: Users, reading: Reading) -> Users:
         raise users.error(_choice(users, names, wanted, reading))
     targets = COORDINATES if wanted == 2 else (VALUE,)
     columns = [pl.col(name).alias(target) for name, target in zip(chosen, targets, strict=True)]
+    users = replace(users, title=chosen[0] if users.header and users.text else None)
     if count is None:
         return users.selecting(*columns)
     return _with_counts(users, columns, count)

@@ -27,7 +27,11 @@ def count(users: Users, reading: Reading, domain: list[str] | None) -> Dataset:
     rows = counted.filter(label == "").group_by("text").agg(pl.col("rows").sum()).rows()
     users = without_missing(users, dict(rows), reading, _label(users, absent) == "")
     counted = counted.filter(label != "")
-    users = users.noting(*_transactions_note(users, counted), *kept_note(users, counted, reading))
+    users = users.noting(
+        *_transactions_note(users, counted),
+        *kept_note(users, counted, reading),
+        *_title_note(users, counted),
+    )
     if domain is None:
         users, domain = _occurring(users, counted, reading)
         if reading.top is not None and reading.other is None:
@@ -142,6 +146,15 @@ def _in_domain(users: Users, counted: pl.DataFrame, domain: list[str]) -> pl.Dat
     return known.join(table, on=LABEL, how="left", maintain_order="left").with_columns(
         pl.col(COUNT).fill_null(0)
     )
+
+
+def _title_note(users: Users, counted: pl.DataFrame) -> list[str]:
+    """Say so if the header occurs again, as where files were joined with theirs."""
+    again = int(counted.filter(pl.col(LABEL) == users.title)["rows"].sum()) if users.title else 0
+    if not again:
+        return []
+    held = f"is also the value of {plural(again, 'row')}"
+    return [f"{users.title!r}, the name of the column, {held}: files joined with their headers?"]
 
 
 def _transactions_note(users: Users, counted: pl.DataFrame) -> list[str]:

@@ -103,8 +103,13 @@ def _json_lines(found: Content) -> pl.LazyFrame:
 
 
 def _json(found: Content) -> pl.LazyFrame:
-    """A list of records, or of values; or an object of columns."""
+    """A list of records or of values; or records line by line, as some call JSON, too."""
     text = found.memory if found.memory is not None else found.path.read_bytes()
+    if text.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"{"):
+        frame = _json_lines(found)
+        if len(frame.collect()) < 2:
+            raise ValueError("a list of values or of objects is needed")
+        return frame
     try:
         return pl.read_json(io.BytesIO(text), infer_schema_length=None).lazy()
     except pl.exceptions.PolarsError:

@@ -117,6 +117,12 @@ def _no_number(users: Users, name: str, wrong: pl.Expr, dates: bool) -> Exceptio
     place, value = rows.first_where(pl.col("wrong"))
     text = value.strip() if isinstance(value, str) else value
     what = "a date like the others" if dates else "a number"
-    comma = re.fullmatch(r"[-+]?\d+,\d+", str(text))
-    hint = "; write decimals with a point" if comma else maybe_header(users, place)
-    return users.error(f"{place}: {text!r} is not {what}{hint}.")
+    return users.error(f"{place}: {text!r} is not {what}{_hint(str(text), users, place)}.")
+
+
+def _hint(text: str, users: Users, place: str) -> str:
+    if re.fullmatch(r"[-+]?[\d.]*\d,\d[\d,.]*", text):
+        return "; write numbers as 1234.5"
+    if re.match(r"\d+[-./]\d+[-./]\d", text):
+        return "; write dates as 2013-02-01"
+    return maybe_header(users, place)

@@ -71,7 +71,8 @@ class Content:
         if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
             return replace(self, memory=_line_feeds(self._from_utf16()))
         if b"\0" in start:
-            what = "UTF-16 without its mark" if b"\0" in start[:4] else "binary data"
+            wide = start.count(0) > len(start) / 4
+            what = "UTF-16 without its mark" if wide else "binary data"
             raise InvalidData(f"{self.source}: holds {what}, not UTF-8 text; save it as that.")
         if b"\r" in start and b"\n" not in start:  # as old Macintoshes wrote
             return replace(self, memory=_line_feeds(b"".join(self.blocks(SAMPLE))))

@@ -64,6 +64,7 @@ def open_files(
         notes=(f"One dataset of {len(files)} files: {shown}.", *notes),
         parts=parts,
         items=parts[0].items,
+        title=parts[0].title,
     )
 
 

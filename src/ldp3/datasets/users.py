@@ -42,6 +42,8 @@ class Users:
         The files that the rows come from, one after the other, where these are several.
     items
         Whether a row holds several items of one user, a transaction.
+    title
+        What the header calls the column of the values.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Users:
     notes: tuple[str, ...] = ()
     parts: "tuple[Users, ...]" = ()
     items: bool = False
+    title: str | None = None
 
     def collect(self, query: pl.LazyFrame) -> pl.DataFrame:
         """Run a query over the rows, in batches; what cannot be read is said in one line."""
