@@ -11,12 +11,12 @@ from ldp3.datasets.missing import (
     without_missing,
     without_texts,
 )
+from ldp3.datasets.noticing import ids_note, title_note, transactions_note
 from ldp3.datasets.order import LABEL, arranged, order_of, positions, sort_key
 from ldp3.datasets.users import COUNT, VALUE, Users
 from ldp3.types import Dataset
 
 CODE = "code"
-OWN = 0.9  # of the users with a value of their own: then these are ids
 
 
 def count(users: Users, reading: Reading, domain: list[str] | None) -> Dataset:
@@ -28,9 +28,9 @@ def count(users: Users, reading: Reading, domain: list[str] | None) -> Dataset:
     users = without_missing(users, dict(rows), reading, _label(users, absent) == "")
     counted = counted.filter(label != "")
     users = users.noting(
-        *_transactions_note(users, counted),
+        *transactions_note(users, counted),
         *kept_note(users, counted, reading),
-        *_title_note(users, counted),
+        *title_note(users, counted),
     )
     if domain is None:
         users, domain = _occurring(users, counted, reading)
@@ -89,12 +89,8 @@ def _occurring(users: Users, counted: pl.DataFrame, reading: Reading) -> tuple[U
     if reading.top is not None:
         table, notes = most_frequent(table, reading.top, "user", reading.other is None)
         users = users.noting(*notes)
-    elif len(table) > max(OWN * int(table[COUNT].sum()), 20):
-        users = users.noting(
-            f"Nearly every user has a value of their own (d = {len(table):,}, n = "
-            f"{int(table[COUNT].sum()):,}): if these are ids, choose another `column`; `top` or "
-            f"`bins` make fewer values."
-        )
+    else:
+        users = users.noting(*ids_note(table))
     found = sort_key(table[LABEL])
     if found is not None and found[1].is_duplicated().any():
         twice = table[LABEL].filter(found[1].is_duplicated())[:2].to_list()
@@ -146,25 +142,6 @@ def _in_domain(users: Users, counted: pl.DataFrame, domain: list[str]) -> pl.Dat
     return known.join(table, on=LABEL, how="left", maintain_order="left").with_columns(
         pl.col(COUNT).fill_null(0)
     )
-
-
-def _title_note(users: Users, counted: pl.DataFrame) -> list[str]:
-    """Say so if the header occurs again, as where files were joined with theirs."""
-    again = int(counted.filter(pl.col(LABEL) == users.title)["rows"].sum()) if users.title else 0
-    if not again:
-        return []
-    held = f"is also the value of {plural(again, 'row')}"
-    return [f"{users.title!r}, the name of the column, {held}: files joined with their headers?"]
-
-
-def _transactions_note(users: Users, counted: pl.DataFrame) -> list[str]:
-    """Say so if the lines of a text file look like transactions."""
-    labels = counted[LABEL]
-    several = r"^-?\d+(\s+-?\d+)*$"
-    spaced = users.text and labels.str.contains(r"\s").any()
-    if not spaced or not labels.str.contains(several).all():
-        return []
-    return ["Whole lines of numbers were counted as values; `input_format=transactions`?"]
 
 
 def _too_few(table: pl.DataFrame) -> str:
