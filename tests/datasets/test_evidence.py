@@ -151,7 +151,7 @@ def test_two_things_that_may_separate_are_asked_about(tmp_path: Path) -> None:
 def test_lines_can_be_said_to_be_values_whatever_they_hold(tmp_path: Path) -> None:
     path = written(tmp_path, "a|b\na|c\na|b\n", "t.txt")
     assert ldp3.load(path, input_format="lines").labels == ["a|b", "a|c"]
-    with pytest.raises(InvalidData, match="has 2 columns; choose one"):
+    with pytest.raises(InvalidData, match=r"has 2 columns \(first row: .a., .b.\); choose one"):
         ldp3.load(path)
 
 

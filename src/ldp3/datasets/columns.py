@@ -41,7 +41,7 @@ def _find(users: Users, names: list[str], column: str) -> str:
     if column.isdecimal() and 1 <= int(column) <= len(names):
         return names[int(column) - 1]
     if column.isdecimal():
-        columns = _listed(names) if users.header else _number(names)
+        columns = _listed(names) if users.header else _counted(users, names)
         raise users.error(f"has {columns}, there is no column {column}.")
     hint = did_you_mean(column, names)
     raise users.error(f"has no column {column!r}.{hint} It has {_listed(names)}.")
@@ -55,14 +55,17 @@ def _count_column(users: Users, names: list[str]) -> str:
 
 def _choice(users: Users, names: list[str], wanted: int, reading: Reading) -> str:
     one = "one" if wanted == 1 else "two, separated by a comma,"
-    has = _listed(names) if users.header else _number(names)
+    has = _listed(names) if users.header else _counted(users, names)
     counts = " beside the counts" if reading.counts else ""
     how = "by name or by position from 1" if users.header else "by position from 1"
     return f"has {has}; choose {one}{counts} with `column`, {how}."
 
 
-def _number(names: list[str]) -> str:
-    return f"{len(names)} column" + ("s" if len(names) != 1 else "")
+def _counted(users: Users, names: list[str]) -> str:
+    """How many columns without a name there are, and what stands first in them."""
+    (first,) = users.collect(users.frame.head(1)).rows() or [()]
+    shown = ", ".join(repr(cell or "") for cell in first[:8]) + (", …" if len(first) > 8 else "")
+    return f"{len(names)} column" + ("s" if len(names) != 1 else "") + f" (first row: {shown})"
 
 
 def _listed(names: list[str]) -> str:
