@@ -49,7 +49,8 @@ def aggregate(
     require(threads is None or threads >= 1, "--threads", "must be at least 1", threads)
     require_once(reports)
     server = Aggregator(description, plugins)
-    Console(quiet=quiet).notes(said_of(server.plan.epsilon))
+    console = Console(quiet=quiet)
+    console.notes(said_of(server.plan.epsilon))
     shown = sys.stderr.isatty() and not quiet
 
     def tick(n: int) -> None:
@@ -57,7 +58,7 @@ def aggregate(
             print(f"\r{n:,} reports", end="", file=sys.stderr, flush=True)
 
     try:
-        with _pool(executor, threads) as pool:
+        with _pool(executor, threads, console) as pool:
             server.add_files(
                 reports, input_format=input_format, executor=pool, threads=threads, tick=tick
             )
@@ -70,7 +71,7 @@ def aggregate(
 
 
 @contextmanager
-def _pool(executor: str, threads: int | None) -> Iterator[Executor | None]:
+def _pool(executor: str, threads: int | None, console: Console) -> Iterator[Executor | None]:
     """Where reports are counted; None for threads."""
     if executor == "threads":
         yield None
@@ -78,7 +79,7 @@ def _pool(executor: str, threads: int | None) -> Iterator[Executor | None]:
         from ldp3.cores import available_cores
         from ldp3.experiment.dask import cluster_executor
 
-        with cluster_executor(executor, threads or available_cores()) as pool:
+        with cluster_executor(executor, threads or available_cores(), console.note) as pool:
             yield pool
     else:
         raise InvalidParameter(
