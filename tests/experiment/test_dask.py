@@ -11,6 +11,8 @@ from pathlib import Path
 from subprocess import DEVNULL, Popen
 from subprocess import run as call
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import distributed
 import numpy as np
@@ -412,7 +414,8 @@ def test_a_cluster_of_our_own_lets_nobody_else_in() -> None:
     with dask._client("dask", 1, pytest.fail) as client:
         address = client.scheduler.address
         assert address.startswith("tls://127.0.0.1:")
-        assert client.cluster.scheduler.http_server is None or not client.dashboard_link
+        with pytest.raises(HTTPError, match="Not Found"):
+            urlopen(client.dashboard_link.replace("/status", "/info/main/workers.html"))
         with pytest.raises((OSError, TypeError)):
             distributed.Client(address.replace("tls", "tcp"), timeout=1, set_as_default=False)
 

@@ -79,7 +79,7 @@ def test_nothing_overflows_anywhere(cls: type[PureOracle], epsilon: float) -> No
 
 
 @each_protocol
-@pytest.mark.parametrize("epsilon", [0.001, 1.0, 50.0])
+@pytest.mark.parametrize("epsilon", [0.001, 1.0, 40.0])
 @pytest.mark.parametrize("d", [2, 65, 100_000])
 def test_reports_are_made_and_counted_at_the_extremes(
     cls: type[PureOracle], epsilon: float, d: int
@@ -127,7 +127,7 @@ def test_variances_are_the_known_ones(oracle: PureOracle, variance: float) -> No
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "g"), [(0.5, 3), (1.0, 4), (2.0, 8), (3.0, 21), (20.0, 485165196), (50.0, 2**31)]
+    ("epsilon", "g"), [(0.5, 3), (1.0, 4), (2.0, 8), (3.0, 21), (20.0, 485165196), (40.0, 2**31)]
 )
 def test_olh_hashes_into_the_nearest_number_of_cells(epsilon: float, g: int) -> None:
     assert OLH(epsilon=epsilon, d=10).g == g

@@ -34,6 +34,11 @@ _DEAF = "import signal\ndef dask_setup(worker):\n    signal.signal(signal.SIGINT
 # Dask's workers give memory back at once and would fetch it anew for every chunk of users, which
 # costs twice as much as the work itself
 _MEMORY = {"MALLOC_TRIM_THRESHOLD_": 1 << 28, "MALLOC_MMAP_THRESHOLD_": 1 << 25}
+# who works and on what is for nobody else to read
+_NO_PAGES: dict[str, list[str]] = {
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+}
 
 
 def on_dask(executor: object) -> bool:
@@ -129,12 +134,12 @@ def _client(where: "Client | str", count: int, note: Callable[[str], None]) -> I
         raise LDPError("Dask is not installed: pip install 'ldp3[dask]'.") from None
     with _hushed():
         if where == "dask":
-            keep = {f"distributed.nanny.pre-spawn-environ.{k}": v for k, v in _MEMORY.items()}
+            memory = {f"distributed.nanny.pre-spawn-environ.{k}": v for k, v in _MEMORY.items()}
             with (
-                dask.config.set(keep),
+                dask.config.set({**memory, **_NO_PAGES}),
                 distributed.LocalCluster(
                     n_workers=count, threads_per_worker=1, processes=True, host="127.0.0.1",
-                    dashboard_address=None, security=_security(note),
+                    dashboard_address="127.0.0.1:0", security=_security(note),
                     silence_logs=logging.CRITICAL, preload=[_DEAF],
                 ) as local,
                 distributed.Client(local, set_as_default=False) as client,
