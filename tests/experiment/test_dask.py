@@ -1,6 +1,7 @@
 import os
 import signal
 import socket
+import ssl
 import sys
 import threading
 import time
@@ -12,6 +13,7 @@ from subprocess import DEVNULL, Popen
 from subprocess import run as call
 from typing import Any
 from urllib.error import HTTPError
+from urllib.parse import urlsplit
 from urllib.request import urlopen
 
 import distributed
@@ -416,8 +418,16 @@ def test_a_cluster_of_our_own_lets_nobody_else_in() -> None:
         assert address.startswith("tls://127.0.0.1:")
         with pytest.raises(HTTPError, match="Not Found"):
             urlopen(client.dashboard_link.replace("/status", "/info/main/workers.html"))
-        with pytest.raises((OSError, TypeError)):
-            distributed.Client(address.replace("tls", "tcp"), timeout=1, set_as_default=False)
+        place = urlsplit(address)
+        assert place.hostname is not None
+        assert place.port is not None
+        with pytest.raises(OSError):  # noqa: PT011
+            dask._listen(place.hostname, place.port)
+        anyone = ssl.create_default_context()
+        anyone.check_hostname, anyone.verify_mode = False, ssl.CERT_NONE
+        line = socket.create_connection((place.hostname, place.port), 10)
+        with pytest.raises(ssl.SSLError, match="certificate"), anyone.wrap_socket(line) as knocking:
+            knocking.recv(1)  # not even told who is there
 
 
 def test_without_certificates_it_is_said_that_the_port_is_open(
