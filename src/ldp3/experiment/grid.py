@@ -15,7 +15,8 @@ from types import ModuleType
 from typing import Any, Literal, get_args
 
 from ldp3 import kinds, specs
-from ldp3.errors import InvalidParameter, require, settle_numbers, whole
+from ldp3.errors import InvalidParameter, require, require_possible, settle_numbers, whole
+from ldp3.files import real_path
 from ldp3.metrics.base import Metric
 from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import PostProcessor
@@ -28,6 +29,7 @@ Reference = Literal["truth", "raw"]
 Keep = Literal["scores", "means", "estimates"]
 Named = str | type | object  # a spec, a class, or a ready object
 
+MOST_CELLS = 10**7  # what is to do is written down before it is done
 PACKAGES = ("ldp3", "numpy", "numba", "scipy", "polars")
 
 
@@ -96,7 +98,10 @@ class Experiment:
         _must(len(self.epsilons) > 0, "at least one `epsilons` is needed", self.epsilons)
         for e in self.epsilons:
             _must(isfinite(e) and e > 0, "`epsilons` must be numbers > 0", e)
+            require_possible("benchmark", e)
         _must(whole(self.repeats, 1), "`repeats` must be at least 1", self.repeats)
+        most = f"`repeats` must be so few that there are at most {MOST_CELLS:,} cells"
+        _must(self.size <= MOST_CELLS, most, self.repeats)
         _must(whole(self.seed, 0), "`seed` must be at least 0", self.seed)
         _must(self.simulate in get_args(Way), "`simulate` is 'exact' or 'users'", self.simulate)
         known = self.reference in get_args(Reference)
@@ -161,7 +166,7 @@ def experiment(
     plugins: Iterable[str | Path] = (),
 ) -> Experiment:
     """The experiment that people mean: names looked up, sets opened, doubles and nonsense out."""
-    paths = tuple(Path(p).resolve() for p in plugins)
+    paths = tuple(map(real_path, plugins))
     modules = load_plugins(paths)
     given = epsilons if isinstance(epsilons, Iterable) else [epsilons]
     chosen = choices(PostProcessor, methods, modules)
