@@ -37,10 +37,10 @@ def _many(numbers: NDArray[Any], size: int) -> IntArray:
 
 
 @njit
-def below(size: np.uint64, source: Source) -> np.int64:
-    """A uniform number below `size` ≤ 2³², exactly (Lemire 2019)."""
+def below(word: np.uint64, size: np.uint64, source: Source) -> np.int64:
+    """A uniform number below `size` ≤ 2³² from a word, and more of them if need be (Lemire 2019)."""
     low = np.uint64(0xFFFFFFFF)
-    product = (next_word(source) >> np.uint64(32)) * size
+    product = (word >> np.uint64(32)) * size
     if product & low < size:
         uneven = (low + np.uint64(1) - size) % size
         while product & low < uneven:
@@ -63,7 +63,7 @@ def scatter(
     around, left = counts.size, places.size
     if users < BINOMIAL * left:
         for _ in range(users):
-            place = np.int64(places[below(np.uint64(left), source)]) - shift
+            place = np.int64(places[below(next_word(source), np.uint64(left), source)]) - shift
             counts[place if place >= 0 else place + around] += 1
         return
     for i in range(places.size):

@@ -35,15 +35,14 @@ def simulated(space: Geometry, keep: IntArray, blind: int, rng: np.random.Genera
         counts = by_butterfly(space, keep, rng)
     else:
         counts = by_point(space, keep, rng)
-    _scatter_blind(blind, space.table, key_of(rng), counts)
+    _scatter_blind(blind, np.arange(space.points, dtype=np.uint32), key_of(rng), counts)
     return counts
 
 
 def by_point(space: Geometry, keep: IntArray, rng: np.random.Generator) -> IntArray:
     """The draws of users who keep their point, point by point."""
     counts = np.zeros(space.points, dtype=np.int64)
-    through = space.table[: space.points_of_a_hyperplane]
-    _scatter_kept(keep, through, key_of(rng), counts)
+    _scatter_kept(keep, space.difference_set, key_of(rng), counts)
     return counts
 
 

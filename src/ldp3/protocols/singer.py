@@ -26,7 +26,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from ldp3.arrays import BoolArray, IntArray
+from ldp3.arrays import BoolArray
 
 Polynomial = tuple[int, ...]  # coefficients, the constant one first; the leading 1 is left out
 
@@ -75,9 +75,9 @@ class Geometry:
         return sum(a * self.prime**j for j, a in enumerate((*self.polynomial, 1)))
 
     @cached_property
-    def difference_set(self) -> IntArray:
+    def difference_set(self) -> NDArray[np.uint32]:
         """In order."""
-        return np.flatnonzero(self.members)
+        return np.flatnonzero(self.members).astype(np.uint32)
 
     @cached_property
     def members(self) -> BoolArray:
@@ -89,11 +89,6 @@ class Geometry:
         for e in range(self.exponent):
             inside &= self.sequence(self.points * e, self.points) == 0
         return inside
-
-    @cached_property
-    def table(self) -> NDArray[np.uint32]:
-        """The difference set, in order, and then all other numbers below K, in order."""
-        return np.concatenate([self.difference_set, np.flatnonzero(~self.members)]).astype(np.uint32)
 
     def sequence(self, start: int, size: int) -> NDArray[np.integer]:
         r"""The terms $s_n$ for $n$ from `start` on.
