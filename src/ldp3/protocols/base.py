@@ -45,6 +45,7 @@ class FrequencyOracle(ABC):
     aliases: ClassVar[tuple[str, ...]] = ()
     examples: ClassVar[tuple[str, ...]] = ()  # specs, besides the name, for test vectors
     symbols: ClassVar[dict[str, str]] = {}  # what specs call a field whose own letter is taken
+    instead: ClassVar[str] = ""  # what `all` takes instead of it, and why
     sets: ClassVar[dict[str, tuple[str, ...]]] = {  # that people name as one
         "paper": ("grr", "rappor", "oue", "blh", "olh", "ss"),
         "usual": ("grr", "oue", "olh"),  # what is often deployed without looking

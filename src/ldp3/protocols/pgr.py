@@ -17,9 +17,10 @@ from ldp3.kernels.compile import njit
 from ldp3.kernels.source import Key, fill, key_of, open_source
 from ldp3.protocols import incidence
 from ldp3.protocols.base import CHUNK, PureOracle
-from ldp3.protocols.design import Design, require_design, risk
+from ldp3.protocols.design import Design, require_design
 from ldp3.protocols.layout import Code
 from ldp3.protocols.singer import Geometry, dimension, geometry, is_prime_power
+from ldp3.protocols.subset_selection import subset_risk
 from ldp3.randomness.thresholds import WORDS, ceil_threshold, exp
 from ldp3.randomness.words import Words
 from ldp3.types import Tally
@@ -192,10 +193,13 @@ def _below(size: int, words: Words) -> int:
 
 
 def _best_order(epsilon: float, d: int, design: Design) -> int:
-    risks = {q: _risk(epsilon, q, t, design) for q, t in _candidates(epsilon, d)}
-    bound = min(risks.values()) * CLOSE
-    near = [q for q, this in risks.items() if this <= bound]
-    return min(near, key=lambda q: (q ** dimension(q, d) - 1) // (q - 1))
+    spaces = [Geometry(q, t) for q, t in _candidates(epsilon, d)]
+    risks = [
+        subset_risk(epsilon, space.points, space.points_of_a_hyperplane, design) for space in spaces
+    ]
+    bound = min(risks) * CLOSE
+    near = [space for space, this in zip(spaces, risks, strict=True) if this <= bound]
+    return min(near, key=lambda space: space.points).q
 
 
 def _candidates(epsilon: float, d: int) -> Iterator[tuple[int, int]]:
@@ -210,14 +214,6 @@ def _candidates(epsilon: float, d: int) -> Iterator[tuple[int, int]]:
             return  # larger ones have more points still
         if is_prime_power(q) and (q ** (t := dimension(q, d)) - 1) // (q - 1) <= points:
             yield q, t
-
-
-def _risk(epsilon: float, q: int, t: int, design: Design) -> Fraction:
-    space = Geometry(q, t)
-    points, k = space.points, space.points_of_a_hyperplane
-    odds = k * exp(epsilon)
-    p = odds / (odds + points - k)
-    return risk(p, (k - p) / (points - 1), design)
 
 
 @njit
