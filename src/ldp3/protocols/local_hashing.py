@@ -188,7 +188,7 @@ class OLH(LocalHashing):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("optimised local hashing", "optimized local hashing")
-    examples: ClassVar[tuple[str, ...]] = ("olh(g=5)", "olh(g=70000)", "olh(design=0.1)")
+    examples: ClassVar[tuple[str, ...]] = ("olh(g=5)", "olh(g=70000)")
 
     g: int = 0
     design: Design = None

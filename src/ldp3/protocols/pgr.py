@@ -74,7 +74,7 @@ class PGR(PureOracle):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("projective geometry response",)
-    examples: ClassVar[tuple[str, ...]] = ("pgr(q=2)", "pgr(q=3)", "pgr(q=9)", "pgr(design=0.1)")
+    examples: ClassVar[tuple[str, ...]] = ("pgr(q=2)", "pgr(q=9)")
     symbols: ClassVar[dict[str, str]] = {"order": "q"}
 
     order: int = 0
