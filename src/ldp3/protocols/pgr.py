@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import log
+from math import log, log2
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -27,7 +27,7 @@ from ldp3.types import Tally
 
 MOST_POINTS = 2**28
 STEP = 4096  # users whose random words are made at once
-CLOSE = Fraction(101, 100)  # of two orders with noises as near as that, the one with fewer points
+DOUBLING = 0.01  # share of the variance that half as many points are worth
 
 
 @final
@@ -52,8 +52,8 @@ class PGR(PureOracle):
     Parameters
     ----------
     order
-        The order q of the field, a prime power (``pgr(q=4)``); 0 for the one with the fewest points
-        of those within 1 % of the least variance.
+        The order q of the field, a prime power (``pgr(q=4)``); 0 for the least variance, where half
+        as many points are worth one percent of it.
     design
         The frequency, below ½, for which the variance is to be least, or ``"minimax"`` for the
         least worst case; by default that of a value that nobody holds.
@@ -193,13 +193,11 @@ def _below(size: int, words: Words) -> int:
 
 
 def _best_order(epsilon: float, d: int, design: Design) -> int:
-    spaces = [Geometry(q, t) for q, t in _candidates(epsilon, d)]
-    risks = [
-        subset_risk(epsilon, space.points, space.points_of_a_hyperplane, design) for space in spaces
-    ]
-    bound = min(risks) * CLOSE
-    near = [space for space, this in zip(spaces, risks, strict=True) if this <= bound]
-    return min(near, key=lambda space: space.points).q
+    def cost(space: Geometry) -> float:
+        points, k = space.points, space.points_of_a_hyperplane
+        return log(subset_risk(epsilon, points, k, design)) + DOUBLING * log2(points)
+
+    return min((Geometry(q, t) for q, t in _candidates(epsilon, d)), key=cost).q
 
 
 def _candidates(epsilon: float, d: int) -> Iterator[tuple[int, int]]:
