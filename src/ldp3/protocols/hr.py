@@ -141,7 +141,8 @@ class HR(FrequencyOracle):
         scores = rows[:, 1:].T.reshape(-1)[: self.d]  # value v is row v // B + 1 of block v % B
         kept = 1 - self.blind / WORDS
         masses = (rows[:, 0] / n - (1 - kept) / self.B) / kept
-        return Estimate(scores / (n * kept), tally, BlockNoise.of(self, np.clip(masses, 0, 1), n))
+        noise = BlockNoise.of(kept, self.B, np.clip(masses, 0, 1), n)
+        return Estimate(scores / (n * kept), tally, noise)
 
     def simulate(self, histogram: IntArray, rng: np.random.Generator) -> Tally:
         size, n = self.layout.values, int(histogram.sum())
@@ -170,10 +171,12 @@ class BlockNoise(Noise):
     masses: FloatArray = field(default_factory=lambda: np.zeros(1))
 
     @classmethod
-    def of(cls, oracle: HR, masses: FloatArray, n: int) -> "BlockNoise":
-        """The noise of `n` reports: from the variance of one score, ±1/kept or 0."""
-        kept = 1 - oracle.blind / WORDS
-        outside = (1 - kept) / oracle.B / kept**2  # A: how often a score is not 0, if blind
+    def of(cls, kept: float, blocks: int, masses: FloatArray, n: int) -> "BlockNoise":
+        """The noise of `n` reports, from the variance of one score, ±1/kept or 0.
+
+        A report is of the own block on purpose with probability `kept`, else of any block.
+        """
+        outside = (1 - kept) / blocks / kept**2  # A: how often a score is not 0, if blind
         inside = outside + 1 / kept  # A': and if not
         return cls(outside / n, -1 / n, growth=(inside - outside) / n, masses=masses)
 
