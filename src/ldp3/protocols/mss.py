@@ -32,8 +32,8 @@ class MSS(FrequencyOracle):
 
     $$\hat f = \frac{l}{n} \sum_j P_j \frac{C_j - q_j n_j}{p_j - q_j}.$$
 
-    Frequencies are told apart only if $\sum_j (m_j - 1) + 1 ≥ d$, whatever $\prod_j m_j$ is: the moduli are
-    the first $l$ primes that reach it. Reports are shorter than those of SS, and noisier, value by
+    Frequencies are told apart only if $\sum_j (m_j - 1) + 1 ≥ d$, whatever $\prod_j m_j$ is, and barely
+    so if that is all: the moduli are the first $l$ primes with twice as much. Reports are shorter than those of SS, and noisier, value by
     value. For simulation only, up to 4,096 values.
 
     Parameters
@@ -57,7 +57,7 @@ class MSS(FrequencyOracle):
     aliases: ClassVar[tuple[str, ...]] = ("modular subset selection",)
     instead: ClassVar[str] = "pgr: less noise in far fewer bits"
 
-    l: int = 2  # noqa: E741 (the paper's ℓ)
+    l: int = 4  # noqa: E741 (the paper's ℓ)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -68,7 +68,7 @@ class MSS(FrequencyOracle):
     @cached_property
     def oracles(self) -> list[SS]:
         """SS for each modulus."""
-        least = max(2, -(-(self.d - 1) // self.l) + 1)
+        least = max(2, -(-2 * (self.d - 1) // self.l) + 1)  # twice what identifies
         primes = (m for m in count(least) if prime_factors(m) == [m])
         return [SS(self.epsilon, m) for m, _ in zip(primes, range(self.l), strict=False)]
 

@@ -11,11 +11,10 @@ over the choice of the family. Given the family, estimates are biased. The state
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,10 +62,10 @@ class Sketch(FrequencyOracle):
         """Probability that a report supports the own value, and another one, over all families."""
 
     @abstractmethod
-    def cell_counts(self, tally: Tally) -> Iterator[IntArray]:
-        """For each function, how many reports support each of its cells."""
+    def cell_counts(self, tally: Tally) -> IntArray:
+        """How many reports support each cell, shape `(k, m)`."""
 
-    def cells(self, functions: WordArray, codes: NDArray[np.integer]) -> IntArray:
+    def cells(self, functions: WordArray, codes: NDArray[Any]) -> IntArray:
         """The cells of values under the functions of these numbers."""
         seeds = _mix(_mix(np.uint64(self.family) + np.uint64(1)) + functions)
         return (_mix(seeds ^ _mix(codes.astype(np.uint64))) % np.uint64(self.m)).astype(np.int64)
@@ -74,9 +73,11 @@ class Sketch(FrequencyOracle):
     def estimate(self, tally: Tally) -> Estimate:
         if tally.n < 1:
             raise InvalidData(f"{type(self).__name__}: an estimate needs at least one report.")
-        codes, counts = np.arange(self.d), np.zeros(self.d, dtype=np.int64)
-        for function, inside in enumerate(self.cell_counts(tally)):
-            counts += inside[self.cells(np.uint64(function), codes)]  # type: ignore[arg-type]
+        inside, counts = self.cell_counts(tally), np.zeros(self.d, dtype=np.int64)
+        codes, step = np.arange(self.d), max(1, 2**20 // self.d)
+        for start in range(0, self.k, step):  # so many functions at once
+            functions = np.arange(start, min(start + step, self.k), dtype=np.uint64)[:, None]
+            counts += inside[functions, self.cells(functions, codes)].sum(axis=0)
         support, n = self.support_of_reports, tally.n
         frequencies = (counts / n - support.q) / (support.p - support.q)
         pure = PureNoise.of(support, n)
@@ -192,9 +193,9 @@ class FLH(Sketch):
         self.require_valid(reports)
         return Tally(np.bincount(reports, minlength=self.k * self.g), len(reports))
 
-    def cell_counts(self, tally: Tally) -> Iterator[IntArray]:
+    def cell_counts(self, tally: Tally) -> IntArray:
         self.require_histogram(tally, self.k * self.g)
-        yield from tally.total.reshape(self.k, self.g)
+        return tally.total.reshape(self.k, self.g)
 
 
 @final
@@ -275,11 +276,11 @@ class CMS(Sketch):
             total[int(function)] = bits.count(reports[some, 1:], self.m)
         return Tally(total, len(reports))
 
-    def cell_counts(self, tally: Tally) -> Iterator[IntArray]:
+    def cell_counts(self, tally: Tally) -> IntArray:
         within = tally.total.shape == (self.k, self.m) and tally.total.min() >= 0
         if not within or int(tally.total.max(axis=1).sum()) > tally.n:
             raise InvalidData(f"CMS: these are no counts of n={tally.n} reports.")
-        yield from tally.total
+        return tally.total
 
 
 @final
@@ -358,12 +359,12 @@ class HCMS(Sketch):
         self.require_valid(reports)
         return Tally(np.bincount(reports, minlength=self.layout.values), len(reports))
 
-    def cell_counts(self, tally: Tally) -> Iterator[IntArray]:
+    def cell_counts(self, tally: Tally) -> IntArray:
         self.require_histogram(tally, self.layout.values)
         counts = tally.total.reshape(self.k, self.m, 2)
-        for some in counts:
-            sums = transforms.walsh_hadamard(some[:, 0] - some[:, 1], self.m)
-            yield (some.sum() + sums) // 2
+        signs = (counts[:, :, 0] - counts[:, :, 1]).reshape(-1)
+        sums = transforms.walsh_hadamard(signs, self.m).reshape(self.k, self.m)
+        return (counts.sum(axis=(1, 2))[:, None] + sums) // 2
 
 
 def _mix(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
