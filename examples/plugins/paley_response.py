@@ -96,9 +96,7 @@ class PaleyResponse(PureOracle):
         codes = require_values(self, values, self.d).astype(np.int64)
         square = rng.integers(WORDS, size=len(codes), dtype=np.uint64) < np.uint64(self.own)
         squares, others = np.flatnonzero(self.is_square), np.flatnonzero(~self.is_square)
-        numbers = np.where(
-            square, rng.choice(squares, len(codes)), rng.choice(others, len(codes))
-        )
+        numbers = np.where(square, rng.choice(squares, len(codes)), rng.choice(others, len(codes)))
         return ((numbers - codes) % self.modulus).astype(self.layout.dtype)
 
     def supports(self, reports: Reports, value: int) -> BoolArray:

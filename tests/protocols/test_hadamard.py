@@ -51,7 +51,7 @@ def test_noise_grows_with_the_block_as_enumeration_says(spec: str, epsilon: floa
 
 @pytest.mark.parametrize(("epsilon", "blocks"), [(0.5, 1), (1.0, 1), (2.0, 4), (4.0, 32)])
 def test_the_number_of_blocks_is_the_best_for_even_ones(epsilon: float, blocks: int) -> None:
-    assert HR(epsilon, 1024).B == blocks
+    assert blocks == HR(epsilon, 1024).B
 
 
 def test_the_masses_of_blocks_are_estimated_where_frequencies_are_no_distribution() -> None:

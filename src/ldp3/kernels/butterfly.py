@@ -1,4 +1,4 @@
-r"""Stochastic butterflies: random vectors and their products with the users' own, all users at once.
+r"""Stochastic butterflies: random vectors, and their products with the users' own ones.
 
 User after user would draw a vector $u$ and look at $\langle u, v \rangle$. Of the users only their
 numbers matter who share the digits of $u$ drawn so far, the digits of $v$ still to come, and a sum.

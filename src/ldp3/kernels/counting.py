@@ -38,7 +38,7 @@ def _many(numbers: NDArray[Any], size: int) -> IntArray:
 
 @njit
 def below(word: np.uint64, size: np.uint64, source: Source) -> np.int64:
-    """A uniform number below `size` ≤ 2³² from a word, and more of them if need be (Lemire 2019)."""
+    """A uniform number below `size` ≤ 2³² from a word, or more if need be (Lemire 2019)."""
     low = np.uint64(0xFFFFFFFF)
     product = (word >> np.uint64(32)) * size
     if product & low < size:

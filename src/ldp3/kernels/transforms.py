@@ -45,7 +45,9 @@ def _correlated(piece: IntArray, spectrum: FloatArray, length: int, size: int) -
     exact = np.fft.irfft(product, length)[:size]
     near = np.rint(exact)
     if np.abs(exact - near).max(initial=0.0) > SAFE:
-        raise LDPError("The rounding of an FFT is larger than its bound: do not trust this machine.")
+        raise LDPError(
+            "The rounding of an FFT is larger than its bound: do not trust this machine."
+        )
     return near.astype(np.int64)
 
 
@@ -81,7 +83,7 @@ def _smooth(least: int) -> int:
 
 
 def walsh_hadamard(numbers: IntArray, order: int) -> IntArray:
-    r"""$\sum_y (-1)^{\langle i, y \rangle} x_y$ in each block of `order` numbers, a power of two."""
+    r"""$\sum_y (-1)^{\langle i, y \rangle} x_y$ in each block of `order`, a power of two."""
     total = np.array(numbers, dtype=np.int64)
     _walsh_hadamard(total, order)
     return total

@@ -1,13 +1,11 @@
 r"""For which frequency a protocol is tuned.
 
-The variance of a pure protocol, $n \mathrm{Var}[\hat f] = A + f s$, has two parts, and the parameter
-that makes $A$ least, for values that nobody holds, does not make it least for heavy ones: there,
-fewer cells or smaller subsets do better.
+The variance of a pure protocol, $n \mathrm{Var}[\hat f] = A + f s$, has two parts, and the
+parameter that makes $A$ least, for values that nobody holds, does not make it least for heavy ones:
+there, fewer cells or smaller subsets do better.
 
-References
-----------
-Pan. *Improving count-mean sketch as the leading locally differentially private frequency estimator.*
-CSF 2025 (the least worst case).
+References ---------- Pan. *Improving count-mean sketch as the leading locally differentially
+private frequency estimator.* CSF 2025 (the least worst case).
 """
 
 from collections.abc import Callable
@@ -24,7 +22,9 @@ def require_design(who: object, design: object, chosen: bool) -> None:
     number = isinstance(design, float | int) and not isinstance(design, bool)
     sound = design is None or design == "minimax" or (number and 0 < float(design) < 0.5)
     require(sound, who, "design must be between 0 and ½ or 'minimax'", design)
-    require(design is None or not chosen, who, "design chooses what is given: leave one out", design)
+    require(
+        design is None or not chosen, who, "design chooses what is given: leave one out", design
+    )
 
 
 def risk(p: Fraction, q: Fraction, design: Design) -> Fraction:

@@ -24,8 +24,8 @@ STEPS = 1024  # of the grid that noise is drawn on, to one user
 class THE(UnaryEncoding):
     r"""Thresholding with histogram encoding: which entries of a noisy histogram are high.
 
-    Every entry of the user's histogram of one gets Laplace noise of scale $2/ε$; the report says which
-    are above the threshold $θ$, so its bits are independent with
+    Every entry of the user's histogram of one gets Laplace noise of scale $2/ε$; the report says
+    which are above the threshold $θ$, so its bits are independent with
 
     $$p = 1 - \tfrac12 e^{ε(θ-1)/2}, \qquad q = \tfrac12 e^{-εθ/2},$$
 

@@ -41,8 +41,9 @@ class HR(FrequencyOracle):
     each block. It is not pure: reports of the own block say more than those of others, so the
     noise of a value grows with the share $F$ of users in its block,
 
-    $$n \mathrm{Var}[\hat f_v] = A + F (A' - A) - f_v, \qquad A = \frac{2(e^ε + 2B - 1)}{(e^ε - 1)^2},
-      \qquad A' = \frac{(e^ε + 2B - 1)(e^ε + 1)}{(e^ε - 1)^2}.$$
+    $$n \mathrm{Var}[\hat f_v] = A + F (A' - A) - f_v, \qquad
+      A = \frac{2(e^ε + 2B - 1)}{(e^ε - 1)^2}, \qquad
+      A' = \frac{(e^ε + 2B - 1)(e^ε + 1)}{(e^ε - 1)^2}.$$
 
     Parameters
     ----------

@@ -87,7 +87,9 @@ class HRR(PureOracle):
 
     @property
     def layout(self) -> Code:
-        return Code(2 * (self.columns - 1))  # the number of the column, from 0 on, twice, and the bit
+        return Code(
+            2 * (self.columns - 1)
+        )  # the number of the column, from 0 on, twice, and the bit
 
     @property
     def chunk_size(self) -> int:

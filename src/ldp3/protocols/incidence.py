@@ -1,11 +1,12 @@
 r"""Hyperplanes through points: how often each is drawn by many users at once.
 
 Each of `keep[v]` users draws a uniform hyperplane through point $v$, and `blind` others draw any.
-Point by point this takes as many steps as there are users, or as there are pairs of a held point and
-a hyperplane through it. The butterfly takes about $t q^{t+2}$ binomial draws, whatever the number of
-users. It needs coordinates: with $T_n$ the trace of $\theta α^n$ in the field of $q$ elements,
-hyperplane $u$ has the vector $X_u = (T_u, …, T_{u+t-1})$ and point $v$ the vector $Y_v = H^{-1} X_v$ with
-$H_{ij} = T_{i+j}$, and $\langle X_u, Y_v \rangle = T_{u+v}$, which is 0 where $u + v \in D$.
+Point by point this takes as many steps as there are users, or as there are pairs of a held point
+and a hyperplane through it. The butterfly takes about $t q^{t+2}$ binomial draws, whatever the
+number of users. It needs coordinates: with $T_n$ the trace of $\theta α^n$ in the field of $q$
+elements, hyperplane $u$ has the vector $X_u = (T_u, …, T_{u+t-1})$ and point $v$ the vector $Y_v =
+H^{-1} X_v$ with $H_{ij} = T_{i+j}$, and $\langle X_u, Y_v \rangle = T_{u+v}$, which is 0 where $u +
+v \in D$.
 """
 
 from dataclasses import dataclass
@@ -59,10 +60,10 @@ def by_butterfly(space: Geometry, keep: IntArray, rng: np.random.Generator) -> I
 class Coordinates:
     r"""Vectors over the field of q elements, as numbers to the base q.
 
-    An element $z$ is written as the number with the digits $\mathrm{Tr}(z), \mathrm{Tr}(γz), …$ to the
-    base $p$, where $γ = α^K$ generates the field: of $T_n$ these are $s_n, s_{n+K}, …$ So elements add
-    digit by digit, and $T_{n+K} = γ T_n$ gives products. The first $T_n$ that is not 0 stands for
-    the one of the field, which changes all products alike.
+    An element $z$ is written as the number with the digits $\mathrm{Tr}(z), \mathrm{Tr}(γz), …$ to
+    the base $p$, where $γ = α^K$ generates the field: of $T_n$ these are $s_n, s_{n+K}, …$ So
+    elements add digit by digit, and $T_{n+K} = γ T_n$ gives products. The first $T_n$ that is not 0
+    stands for the one of the field, which changes all products alike.
     """
 
     space: Geometry
@@ -81,7 +82,9 @@ class Coordinates:
         steps = range(space.q - 2 + space.exponent)
         s = [int(space.sequence(first + space.points * e, 1)[0]) for e in steps]
         digits = [s[e : e + space.q - 1] for e in range(space.exponent)]
-        return np.array([sum(x * space.prime**e for e, x in enumerate(z)) for z in zip(*digits)])
+        return np.array(
+            [sum(x * space.prime**e for e, x in enumerate(z)) for z in zip(*digits, strict=True)]
+        )
 
     @cached_property
     def add(self) -> Codes:
@@ -140,16 +143,12 @@ class Coordinates:
 
 
 @njit
-def _scatter_kept(
-    keep: IntArray, through: NDArray[np.uint32], key: Key, counts: IntArray
-) -> None:
+def _scatter_kept(keep: IntArray, through: NDArray[np.uint32], key: Key, counts: IntArray) -> None:
     source = open_source(key)
     for v in range(keep.size):
         scatter(keep[v], through, v, counts, source)
 
 
 @njit
-def _scatter_blind(
-    blind: int, places: NDArray[np.uint32], key: Key, counts: IntArray
-) -> None:
+def _scatter_blind(blind: int, places: NDArray[np.uint32], key: Key, counts: IntArray) -> None:
     scatter(blind, places, 0, counts, open_source(key))

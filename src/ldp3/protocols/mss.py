@@ -26,15 +26,15 @@ MOST_VALUES = 4096
 class MSS(FrequencyOracle):
     r"""Modular subset selection: SS of the value modulo one of $l$ numbers.
 
-    Draw one of the moduli $m_1, …, m_l$ at random and report SS of $v \bmod m_j$. With $C_j$ the support
-    counts of the reports with $m_j$, and $P$ the weighted least-squares inverse of "value $v$ has
-    residue $r$ modulo $m_j$",
+    Draw one of the moduli $m_1, …, m_l$ at random and report SS of $v \bmod m_j$. With $C_j$ the
+    support counts of the reports with $m_j$, and $P$ the weighted least-squares inverse of "value
+    $v$ has residue $r$ modulo $m_j$",
 
     $$\hat f = \frac{l}{n} \sum_j P_j \frac{C_j - q_j n_j}{p_j - q_j}.$$
 
-    Frequencies are told apart only if $\sum_j (m_j - 1) + 1 ≥ d$, whatever $\prod_j m_j$ is, and barely
-    so if that is all: the moduli are the first $l$ primes with twice as much. Reports are shorter than those of SS, and noisier, value by
-    value. For simulation only, up to 4,096 values.
+    Frequencies are told apart only if $\sum_j (m_j - 1) + 1 ≥ d$, whatever $\prod_j m_j$ is, and
+    barely so if that is all: the moduli are the first $l$ primes with twice as much. Reports are
+    shorter than those of SS, and noisier, value by value. For simulation only, up to 4,096 values.
 
     Parameters
     ----------
@@ -62,8 +62,9 @@ class MSS(FrequencyOracle):
     def __post_init__(self) -> None:
         super().__post_init__()
         require(self.d <= MOST_VALUES, self, f"d must be at most {MOST_VALUES}", self.d)
-        most = max(2, self.d // 2)
-        require(whole(self.l, 1, most), self, f"l must be an integer in 1..{most}", self.l)
+        require(whole(self.l, 1, 64), self, "l must be an integer in 1..64", self.l)
+        sound = self.epsilon > 2.0**-40
+        require(sound, self, "epsilon must be > 0 by more than rounding can tell", self.epsilon)
 
     @cached_property
     def oracles(self) -> list[SS]:
@@ -124,7 +125,9 @@ class MSS(FrequencyOracle):
             raise InvalidData(f"MSS: an estimate needs {ends[-1]} counts of at least one report.")
         parts = np.split(tally.total, ends[:-1])
         whole_ = sum(int(part[-1]) for part in parts) == tally.n
-        sizes = (o.k * part[-1] == part[:-1].sum() for o, part in zip(self.oracles, parts, strict=True))
+        sizes = (
+            o.k * part[-1] == part[:-1].sum() for o, part in zip(self.oracles, parts, strict=True)
+        )
         if not whole_ or not all(sizes):
             raise InvalidData(f"MSS: these are no counts of n={tally.n} reports.")
         frequencies = np.zeros(self.d)

@@ -36,8 +36,8 @@ class PGR(PureOracle):
     r"""Projective geometry response: subset selection where the subsets are hyperplanes.
 
     The values are $d$ of the $K = (q^t-1)/(q-1)$ points of a projective space over the field of $q$
-    elements, the reports its $K$ hyperplanes. With probability $β$ report one of them at random, else
-    one of the $k = (q^{t-1}-1)/(q-1)$ that hold the own point, so that
+    elements, the reports its $K$ hyperplanes. With probability $β$ report one of them at random,
+    else one of the $k = (q^{t-1}-1)/(q-1)$ that hold the own point, so that
 
     $$β = \frac{K}{k e^ε + K - k}, \qquad p = \frac{k e^ε}{k e^ε + K - k}, \qquad
       q_s = \frac{k - p}{K - 1}.$$
@@ -45,9 +45,9 @@ class PGR(PureOracle):
     A report is a hyperplane, $\lceil \log_2 K \rceil$ bits, and supports its points. As accurate as
     subset selection on $K$ values: within 3 % of `ss` for $d ≥ 128$ and $ε ≤ 2$. At larger $ε$ the
     points beyond $d$ can cost more (at $d = 128$, $ε = 4$ it is best to be GRR, 8 % above `ss`).
-    Points and hyperplanes are numbered by Singer's cyclic difference set $D$, so that hyperplane $u$
-    holds point $v$ if $u + v \bmod K \in D$: a client looks up one entry of a table at the most, and
-    a server counts reports and makes one FFT of them.
+    Points and hyperplanes are numbered by Singer's cyclic difference set $D$, so that hyperplane
+    $u$ holds point $v$ if $u + v \bmod K \in D$: a client looks up one entry of a table at the
+    most, and a server counts reports and makes one FFT of them.
 
     Parameters
     ----------

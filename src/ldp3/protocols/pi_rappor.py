@@ -19,7 +19,7 @@ from ldp3.protocols.singer import prime_factors
 from ldp3.randomness.thresholds import WORDS, exp
 from ldp3.types import Tally
 
-MOST_REPORTS = 2**26
+MOST_REPORTS = 2**22
 
 
 @final
@@ -65,7 +65,7 @@ class PiRAPPOR(PureOracle):
             object.__setattr__(self, "order", _best_prime(self.epsilon, self.d))
         sound = whole(self.order, 2) and prime_factors(self.order) == [self.order]
         require(sound, self, "q must be a prime", self.order)
-        many, reports = "d and q must need at most 2^26 reports", self.order ** (self.digits + 1)
+        many, reports = "d and q must need at most 2^22 reports", self.order ** (self.digits + 1)
         require(reports <= MOST_REPORTS, self, many, reports)
         super().__post_init__()
 

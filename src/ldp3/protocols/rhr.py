@@ -29,8 +29,9 @@ class RHR(FrequencyOracle):
     which may be public, GRR tells the own block and the entry of the own row there, one of $2^b$
     pairs. The noise is exactly that of `hr` with $B$ blocks,
 
-    $$n \mathrm{Var}[\hat f_v] = A + F (A' - A) - f_v, \qquad A = \frac{2(e^ε + 2^b - 1)}{(e^ε - 1)^2},
-      \qquad A' = \frac{(e^ε + 2^b - 1)(e^ε + 1)}{(e^ε - 1)^2},$$
+    $$n \mathrm{Var}[\hat f_v] = A + F (A' - A) - f_v, \qquad
+      A = \frac{2(e^ε + 2^b - 1)}{(e^ε - 1)^2}, \qquad
+      A' = \frac{(e^ε + 2^b - 1)(e^ε + 1)}{(e^ε - 1)^2},$$
 
     with $F$ the share of users in the block of $v$. For simulation only.
 

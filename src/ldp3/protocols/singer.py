@@ -1,15 +1,16 @@
 r"""Singer's cyclic difference sets: projective geometry without coordinates.
 
 The $K = (q^t - 1)/(q - 1)$ points of the projective space of dimension $t - 1$ over the field of
-$q$ elements are the numbers below $K$, and so are its hyperplanes: hyperplane $u$ holds point $v$ if
-$u + v \bmod K$ is in the difference set $D$. A hyperplane holds $k = (q^{t-1} - 1)/(q - 1)$ points,
-and any two hyperplanes share $(q^{t-2} - 1)/(q - 1)$ of them.
+$q$ elements are the numbers below $K$, and so are its hyperplanes: hyperplane $u$ holds point $v$
+if $u + v \bmod K$ is in the difference set $D$. A hyperplane holds $k = (q^{t-1} - 1)/(q - 1)$
+points, and any two hyperplanes share $(q^{t-2} - 1)/(q - 1)$ of them.
 
 Every client must build the same set, so it is fixed here. With $q = p^a$, $p$ prime, and $m = at$:
 
 1. $f = x^m + \sum_j a_j x^j$ is the primitive polynomial over the integers modulo $p$ for which
    $\sum_j a_j p^j$ is least.
-2. $s_n$ is the coefficient of $x^{m-1}$ in $x^n \bmod f$: it starts with $m - 1$ zeros and a one and
+2. $s_n$ is the coefficient of $x^{m-1}$ in $x^n \bmod f$: it starts with $m - 1$ zeros and a one
+and
    goes on by $s_{n+m} = -\sum_j a_j s_{n+j}$.
 3. $D = \{i < K : s_i = s_{i+K} = \dots = s_{i+(a-1)K} = 0\}$, and $D = \{0\}$ if $t = 2$.
 
@@ -158,7 +159,9 @@ def primitive_polynomial(p: int, m: int) -> Polynomial:
     """
     units, points = p - 1, (p**m - 1) // (p - 1)
     orders = [units * points // r for r in sorted({*prime_factors(units), *prime_factors(points)})]
-    roots = {g for g in range(1, p) if all(pow(g, units // r, p) != 1 for r in prime_factors(units))}
+    roots = {
+        g for g in range(1, p) if all(pow(g, units // r, p) != 1 for r in prime_factors(units))
+    }
     one = (1,) + (0,) * (m - 1)
     for number in count(p):  # below are polynomials with two terms, and none of them is primitive
         f = tuple(number // p**j % p for j in range(m))

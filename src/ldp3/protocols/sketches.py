@@ -48,7 +48,7 @@ class Sketch(FrequencyOracle):
         require(whole(self.m, 2), self, "the number of cells must be at least 2", self.m)
         many = self.k * self.m
         require(many <= MOST_CELLS, self, "k functions must have at most 2^28 cells in all", many)
-        sound = self.support_of_reports.p > self.support_of_reports.q
+        sound = self.epsilon > 2.0**-40
         require(sound, self, "epsilon must be > 0 by more than rounding can tell", self.epsilon)
 
     @property
@@ -225,10 +225,8 @@ class CMS(Sketch):
     >>> oracle.estimate(oracle.aggregate(reports)).frequencies.round(1) + 0.0
     array([0.5, 0.5, 0. , 0. ])
 
-    References
-    ----------
-    Apple Differential Privacy Team. *Learning with privacy at scale.* Apple Machine Learning Journal
-    2017.
+    References ---------- Apple Differential Privacy Team. *Learning with privacy at scale.* Apple
+    Machine Learning Journal 2017.
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("count-mean sketch",)
@@ -286,7 +284,7 @@ class CMS(Sketch):
 @final
 @dataclass(frozen=True)
 class HCMS(Sketch):
-    r"""Hadamard count-mean sketch: one randomised Hadamard entry of a cell of a fixed hash function.
+    r"""Hadamard count-mean sketch: one Hadamard entry of a cell of a fixed hash function.
 
     $$p = \frac{e^ε}{e^ε + 1}, \qquad q = \frac pm + \frac12\Big(1 - \frac1m\Big), \qquad
       \text{floor} = \frac{\sum_{w \ne v} f_w^2}{(m - 1) k}.$$
@@ -310,10 +308,8 @@ class HCMS(Sketch):
     >>> oracle.estimate(oracle.aggregate(reports)).frequencies.round(1) + 0.0
     array([0.5, 0.5, 0. , 0. ])
 
-    References
-    ----------
-    Apple Differential Privacy Team. *Learning with privacy at scale.* Apple Machine Learning Journal
-    2017.
+    References ---------- Apple Differential Privacy Team. *Learning with privacy at scale.* Apple
+    Machine Learning Journal 2017.
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("Hadamard count-mean sketch",)

@@ -46,7 +46,9 @@ class Cost:
 def measure(oracle: FrequencyOracle) -> Cost:
     """Time it; what takes longer is timed on fewer reports."""
     size, rng = 64, stream(0, "cost")
-    oracle.estimate(_batch(oracle, size, rng))  # compiles kernels and builds tables, if there are any
+    oracle.estimate(
+        _batch(oracle, size, rng)
+    )  # compiles kernels and builds tables, if there are any
     while True:
         values = np.arange(size) % oracle.d
         perturb, reports = _timed(lambda values=values: oracle.perturb(values, rng))  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""What may compete: within limits on bits and time, and tuned for heavy values where there are some."""
+"""What may compete: within limits on bits and time, and tuned for heavy values, if there are."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -60,7 +60,10 @@ class Limits:
             oracle = specs.build(KIND, choice.thing, *modules, epsilon=epsilon, d=data.d)
             if self.bits is not None and oracle.report_bits > self.bits:
                 return f"{oracle.report_bits:,} bits"
-            if self.decode is not None and (seconds := measure(oracle).server(data.n)) > self.decode:
+            if (
+                self.decode is not None
+                and (seconds := measure(oracle).server(data.n)) > self.decode
+            ):
                 return f"{seconds:.2g} s"
         return ""
 
