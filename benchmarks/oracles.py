@@ -85,7 +85,7 @@ def write_page(results: list[dict[str, Any]], page: Path = PAGE) -> None:
 def _table(result: dict[str, Any]) -> str:
     lines = [
         f"### d = {result['d']:,}\n",
-        "| | noise, ε = 0.5 / 1 / 2 / 4 | bits, ε = 1; 4 | client, µs | server, 10⁶ users, s | decode, s |",
+        "| | noise, ε = 0.5 / 1 / 2 / 4 | bits, ε = 1; 4 | client, µs | server, s | decode, s |",
         "|---|---|---|---|---|---|",
     ]
     for row in sorted(result["rows"], key=lambda r: (bool(r["instead"]), r["protocol"])):

@@ -119,7 +119,7 @@ def test_a_machine_whose_fft_is_wrong_is_noticed(monkeypatch: pytest.MonkeyPatch
 def test_coordinates_say_which_hyperplane_holds_which_point(q: int, t: int) -> None:
     space = Geometry(q, t)
     places, points = incidence.Coordinates(space), space.points
-    vectors = places.of_hyperplanes()
+    vectors = places.of_hyperplanes
     assert sorted(vectors.reshape(-1)) == list(range(1, q**t))
     u, v = (n[:, None] // q ** np.arange(t) % q for n in (vectors[-1], places.of_points(points)))
     product = np.zeros((points, points), dtype=np.int64)
@@ -131,7 +131,7 @@ def test_coordinates_say_which_hyperplane_holds_which_point(q: int, t: int) -> N
 
 @pytest.mark.parametrize(("q", "t"), [(2, 4), (3, 3), (4, 3)])
 def test_all_ways_to_simulate_have_one_law(q: int, t: int) -> None:
-    space, runs = Geometry(q, t), 10_000
+    space, runs = Geometry(q, t), 3_000
     keep = np.zeros(space.points, dtype=np.int64)
     keep[[0, 3, 7]] = (2, 3, 1)
     rng = stream(0, q)

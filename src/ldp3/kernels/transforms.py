@@ -3,8 +3,9 @@
 from math import log2
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ldp3.arrays import BoolArray, FloatArray, IntArray
+from ldp3.arrays import BoolArray, IntArray
 from ldp3.errors import LDPError
 from ldp3.kernels.compile import njit
 
@@ -33,13 +34,15 @@ def correlation(counts: IntArray, members: BoolArray, size: int) -> IntArray:
     away = counts - mean
     digits = max(1, int(log2(SAFE / per_norm / points**0.5)))  # of a piece
     pieces = [away] if _norm(away) * per_norm < SAFE else _pieces(away, digits)
-    total = np.full(size, mean * inside)
+    total: IntArray = np.full(size, mean * inside, dtype=np.int64)
     for place, piece in enumerate(pieces):
-        total += _correlated(piece, spectrum, length, size) << (digits * place)
+        total += _correlated(piece, spectrum, length, size) * 2 ** (digits * place)
     return total
 
 
-def _correlated(piece: IntArray, spectrum: FloatArray, length: int, size: int) -> IntArray:
+def _correlated(
+    piece: IntArray, spectrum: NDArray[np.complex128], length: int, size: int
+) -> IntArray:
     product = np.conj(np.fft.rfft(piece, length))
     product *= spectrum
     exact = np.fft.irfft(product, length)[:size]

@@ -19,8 +19,8 @@ Design = float | Literal["minimax"] | None
 
 def require_design(who: object, design: object, chosen: bool) -> None:
     """Refuse a design frequency that is none, or one beside the parameter that it would choose."""
-    number = isinstance(design, float | int) and not isinstance(design, bool)
-    sound = design is None or design == "minimax" or (number and 0 < float(design) < 0.5)
+    number = isinstance(design, float | int) and not isinstance(design, bool) and 0 < design < 0.5
+    sound = design is None or design == "minimax" or number
     require(sound, who, "design must be between 0 and ½ or 'minimax'", design)
     require(
         design is None or not chosen, who, "design chooses what is given: leave one out", design

@@ -8,7 +8,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from ldp3.arrays import IntArray, Reports
+from ldp3.arrays import FloatArray, IntArray, Reports
 from ldp3.errors import InvalidData, require, require_values, whole
 from ldp3.kernels import transforms
 from ldp3.kernels.source import words
@@ -71,7 +71,7 @@ class HPGR(FrequencyOracle):
         sound = whole(self.order, 2, MOST_REPORTS) and is_prime_power(self.order)
         require(sound, self, "q must be a prime power, such as 2, 3, 4, 5, 7, 8, 9", self.order)
         if self.h == 0:
-            enough = ceil((min(exp(self.epsilon), 2**20) + 1) / self.order)
+            enough = ceil((exp(self.epsilon) + 1) / self.order)
             object.__setattr__(self, "h", max(2, min(enough, self.d)))
         require(whole(self.h, 1, self.d), self, f"h must be an integer in 1..{self.d}", self.h)
         many = self.layout.values <= MOST_REPORTS
@@ -147,7 +147,7 @@ class HPGR(FrequencyOracle):
         b = -a * self._shared
         return a, b, -(1 - self.kept) / self.h * (a * k / points + b)
 
-    def _noise(self, masses: IntArray, n: int) -> BlockNoise:
+    def _noise(self, masses: FloatArray, n: int) -> BlockNoise:
         """From the variance of one user's score: one in another block, in the block, with v."""
         k, points = self.geometry.points_of_a_hyperplane, self.geometry.points
         a, b, c = self._weights

@@ -190,7 +190,7 @@ class BlockNoise(Noise):
         blocks = np.arange(len(frequencies)) % len(self.masses)
         masses = self.masses
         if frequencies.min() >= 0 and abs(frequencies.sum() - 1) < 1e-9:
-            masses = np.bincount(blocks, frequencies, minlength=len(masses))
+            masses = np.bincount(blocks, frequencies, minlength=len(masses)).astype(np.float64)
         spread = self.base + self.growth * masses[blocks] + self.slope * frequencies
         return np.maximum(spread, 0)
 

@@ -10,7 +10,7 @@ v \in D$.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,11 +49,11 @@ def by_point(space: Geometry, keep: IntArray, rng: np.random.Generator) -> IntAr
 
 def by_butterfly(space: Geometry, keep: IntArray, rng: np.random.Generator) -> IntArray:
     """The same, with the same law, for all users at once."""
-    places = Coordinates(space)
+    places = coordinates(space)
     users = np.zeros(space.q**space.t, dtype=np.int64)
     users[places.of_points(len(keep))] = keep
     drawn = butterfly.orthogonal(users, places.add, places.multiply, False, key_of(rng))
-    return np.asarray(drawn[places.of_hyperplanes()].sum(axis=0))
+    return np.asarray(drawn[places.of_hyperplanes].sum(axis=0))
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Coordinates:
         """T_n for n < K + 2t."""
         space, size = self.space, self.space.points + 2 * self.space.t
         digits = [space.sequence(space.points * e, size) for e in range(space.exponent)]
-        return sum(s.astype(np.int64) * space.prime**e for e, s in enumerate(digits))  # type: ignore[return-value]
+        return sum(s.astype(np.int64) * space.prime**e for e, s in enumerate(digits))
 
     @cached_property
     def powers(self) -> Codes:
@@ -102,6 +102,7 @@ class Coordinates:
         table[np.ix_(powers, powers)] = powers[(steps[:, None] + steps) % (q - 1)]
         return table
 
+    @cached_property
     def of_hyperplanes(self) -> IntArray:
         """The numbers of the vectors of each hyperplane: one column each, all its multiples."""
         t = self.space.t
@@ -119,7 +120,7 @@ class Coordinates:
         return self._number(rows)
 
     def _number(self, digits: list[Codes]) -> IntArray:
-        return sum(z * self.space.q ** (len(digits) - 1 - i) for i, z in enumerate(digits))  # type: ignore[return-value]
+        return sum(z * self.space.q ** (len(digits) - 1 - i) for i, z in enumerate(digits))
 
     def _sum(self, terms: list[Codes]) -> Codes:
         total = terms[0]
@@ -140,6 +141,12 @@ class Coordinates:
             for j in (j for j in range(t) if j != i):
                 rows[j] = self.add[rows[j], self.multiply[minus[rows[j, i]], rows[i]]]
         return rows[:, t:]
+
+
+@lru_cache(maxsize=2)
+def coordinates(space: Geometry) -> Coordinates:
+    """The same object for the same space, so that its tables are built once."""
+    return Coordinates(space)
 
 
 @njit

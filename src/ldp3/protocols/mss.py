@@ -113,10 +113,10 @@ class MSS(FrequencyOracle):
     def aggregate(self, reports: Reports) -> Tally:
         """The support counts of all residues, and how many reports have each modulus."""
         self.require_valid(reports)
-        parts = []
+        parts: list[IntArray] = []
         for j, oracle in enumerate(self.oracles):
             mine = reports[reports[:, 0] == j, 1 : 1 + bits.width(oracle.d)]
-            parts += [bits.count(mine, oracle.d), [len(mine)]]
+            parts += [bits.count(mine, oracle.d), np.array([len(mine)])]
         return Tally(np.concatenate(parts).astype(np.int64), len(reports))
 
     def estimate(self, tally: Tally) -> Estimate:

@@ -206,7 +206,7 @@ def _candidates(epsilon: float, d: int) -> Iterator[tuple[int, int]]:
     while not is_prime_power(grr):
         grr += 1
     yield grr, 2
-    points, best = max(16 * d, 4096), int(4 * min(exp(epsilon), 2**31)) + 8
+    points, best = max(16 * d, 4096), min(int(4 * exp(epsilon)), 2**31) + 8
     for q in range(2, min(best, grr - 1) + 1):
         if q * q + q + 1 > points and dimension(q, d) == 3:
             return  # larger ones have more points still

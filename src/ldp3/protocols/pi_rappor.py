@@ -149,7 +149,7 @@ def _digits(q: int, d: int) -> int:
 
 
 def _best_prime(epsilon: float, d: int) -> int:
-    x, best = exp(epsilon), int(2 * min(exp(epsilon), 2**12)) + 4
+    x, best = exp(epsilon), min(int(2 * exp(epsilon)), 2**13) + 4
     primes = [q for q in range(2, best) if prime_factors(q) == [q]]
     fit = [q for q in primes if q ** (_digits(q, d) + 1) <= MOST_REPORTS] or [2]
     return min(fit, key=lambda q: risk(x / (x + q - 1), Fraction(1, q), None))

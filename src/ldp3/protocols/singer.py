@@ -106,14 +106,13 @@ class Geometry:
             while m * stride * p <= known:
                 stride *= p
             more = min((m - taps[-1][0]) * stride, size - known)
-            terms = np.zeros(more, dtype=np.uint8 if p == 2 else np.int64)
-            for j, tap in taps:
-                old = known - (m - j) * stride
-                if p == 2:
-                    terms ^= s[old : old + more]
-                else:
-                    terms += tap * s[old : old + more].astype(np.int64)
-            s[known : known + more] = terms % p if p > 2 else terms
+            starts = [(known - (m - j) * stride, tap) for j, tap in taps]
+            if p == 2:
+                terms = np.bitwise_xor.reduce([s[old : old + more] for old, _ in starts])
+            else:
+                shifted = (tap * s[old : old + more].astype(np.int64) for old, tap in starts)
+                terms = sum(shifted) % p
+            s[known : known + more] = terms
             known += more
         return s[:size]
 

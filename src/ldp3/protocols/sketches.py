@@ -67,7 +67,7 @@ class Sketch(FrequencyOracle):
 
     def cells(self, functions: WordArray, codes: NDArray[Any]) -> IntArray:
         """The cells of values under the functions of these numbers."""
-        seeds = _mix(_mix(np.uint64(self.family) + np.uint64(1)) + functions)
+        seeds = _mix(_mix(np.array(self.family, dtype=np.uint64)) + functions)
         return (_mix(seeds ^ _mix(codes.astype(np.uint64))) % np.uint64(self.m)).astype(np.int64)
 
     def estimate(self, tally: Tally) -> Estimate:

@@ -73,6 +73,6 @@ def with_designs(protocols: Named | Sequence[Named], data: Dataset) -> list[Name
     given = list(protocols) if isinstance(protocols, list | tuple) else [protocols]
     top = round(float(data.frequencies.max()), 2)
     if top < HEAVY or not any(isinstance(p, str) and plain(p) == "all" for p in given):
-        return given  # type: ignore[return-value]
+        return given
     tunable = [n for n, cls in find(KIND).items() if any(f.name == "design" for f in fields(cls))]
-    return [*given, *(f"{name}(design={min(top, 0.49)})" for name in tunable)]  # type: ignore[list-item]
+    return [*given, *(f"{name}(design={min(top, 0.49)})" for name in tunable)]
