@@ -79,7 +79,8 @@ def measure(call: str) -> dict[str, Any]:
 def show(row: dict[str, Any]) -> str:
     def text(value: object) -> str:
         if isinstance(value, list):
-            return "\n    ".join(["", *map(text, value)]) if value else ""
+            deep = any(isinstance(item, dict) for item in value)
+            return "\n    ".join(["", *map(text, value)]) if deep else "/".join(map(text, value))
         if isinstance(value, dict):
             return ", ".join(f"{k} {text(v)}" for k, v in value.items())
         return f"{value:,.3g}" if isinstance(value, float) else str(value)
