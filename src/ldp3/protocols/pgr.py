@@ -44,11 +44,11 @@ class PGR(PureOracle):
 
     A report is a hyperplane, $\lceil \log_2 K \rceil$ bits, and supports its points. As accurate as
     subset selection on $K$ values: for $d ≥ 128$ and $ε ≤ 2$ within 4 % of `ss`, and within 3 % but
-    for $ε$ near 0.36, where $e^ε + 1$ lies between the fields of 2 and of 3 elements, and near 1.93.
-    At larger $ε$ the points beyond $d$ can cost more (at $d = 128$, $ε = 4$ it is best to be GRR,
-    8 % above `ss`). Points and hyperplanes are numbered by Singer's cyclic difference set $D$, so
-    that hyperplane $u$ holds point $v$ if $u + v \bmod K \in D$: a client looks up one entry of a
-    table at the most, and a server counts reports and makes one FFT of them.
+    for $ε$ near 0.36, where $e^ε + 1$ lies between the fields of 2 and of 3 elements, and near
+    1.93. At larger $ε$ the points beyond $d$ can cost more (at $d = 128$, $ε = 4$ it is best to be
+    GRR, 8 % above `ss`). Points and hyperplanes are numbered by Singer's cyclic difference set $D$,
+    so that hyperplane $u$ holds point $v$ if $u + v \bmod K \in D$: a client looks up one entry of
+    a table at the most, and a server counts reports and makes one FFT of them.
 
     Parameters
     ----------
