@@ -24,6 +24,8 @@ def recommend(
     methods: options.Methods = ["all"],  # noqa: B006
     confidence: options.Confidence = 0.95,
     margin: float = 0.01,
+    max_bits: int | None = None,
+    max_decode: float | None = None,
     threads: options.Threads = None,
     seed: options.Seed = 0,
     plugins: options.Plugins = [],  # noqa: B006
@@ -43,6 +45,10 @@ def recommend(
     ----------
     margin
         Stop when those left differ by at most this share of the error.
+    max_bits
+        Leave out protocols whose reports are longer.
+    max_decode
+        Leave out protocols whose server would need more seconds, on one core, for all users.
     format
         How the answer is printed.
     save
@@ -72,6 +78,8 @@ def recommend(
             population=population,
             confidence=confidence,
             margin=margin,
+            max_bits=max_bits,
+            max_decode=max_decode,
             seed=seed,
             threads=threads,
             plugins=plugins,

@@ -222,8 +222,7 @@ def choices(
 
 
 def _open(kind: Any, thing: Named, modules: Sequence[ModuleType]) -> list[Choice]:
-    if isinstance(thing, str) and (name := kinds.plain(thing)) in ("all", *kind.sets):
-        members = kinds.find(kind) if name == "all" else kind.sets[name]
+    if isinstance(thing, str) and (members := _set(kind, kinds.plain(thing))):
         return [Choice(spec, spec, asked=False) for spec in members]
     if isinstance(thing, FrequencyOracle):
         raise InvalidParameter(
@@ -232,6 +231,17 @@ def _open(kind: Any, thing: Named, modules: Sequence[ModuleType]) -> list[Choice
         )
     spec = _canonical(kind, thing, modules)
     return [Choice(spec, spec if isinstance(thing, str) else thing)]
+
+
+def _set(kind: Any, name: str) -> list[str]:
+    """The members of a set that people name as one; none if there is no such set.
+
+    ``all`` leaves out what another one does better, ``literature`` does not.
+    """
+    if name in ("all", "literature"):
+        every = kinds.find(kind)
+        return [s for s, cls in every.items() if name != "all" or not getattr(cls, "instead", "")]
+    return list(kind.sets.get(name, ()))
 
 
 def _canonical(kind: type, thing: Named, modules: Sequence[ModuleType]) -> str:
