@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import re
 import zlib
 from pathlib import Path
 from typing import IO, get_args
@@ -49,7 +50,9 @@ def open_file(path: Path, reading: Reading) -> Users:
 
 
 def require_readable(path: Path) -> None:
-    """Refuse what is not a file with something in it."""
+    """Refuse what is not a file with something in it, or has a name that Polars cannot hold."""
+    if re.search("[\ud800-\udfff]", str(path)):
+        raise InvalidData(f"{str(path)!r}: the name is not UTF-8; rename the file.")
     if path.is_dir():
         raise InvalidData(f"{path}: is a folder; name one file in it.")
     try:
