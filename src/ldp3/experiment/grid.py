@@ -56,7 +56,10 @@ class Choice:
 
 @dataclass(frozen=True)
 class Experiment:
-    """Data, grid and seed. Two equal experiments give the same table on any machine.
+    """Data, grid and seed. Two equal experiments give the same table.
+
+    Not only on one machine: what a processor can do changes no bit. Another C library may change
+    the last one of a logarithm.
 
     Parameters
     ----------
