@@ -39,6 +39,14 @@ class InvalidData(LDPError):
     """A dataset that cannot be read as asked."""
 
 
+class InDoubt(InvalidData):
+    """Data that can be read in several ways: `options` are what to choose from."""
+
+    def __init__(self, what: str, *options: str) -> None:
+        self.what, self.options = what, options
+        super().__init__(f"{what} Say {' or '.join(f'`{option}`' for option in options)}.")
+
+
 class UnknownName(LDPError):
     """No protocol, method, metric or dataset has this name."""
 

@@ -29,7 +29,8 @@ def build(kind: type[T], spec: object, *plugins: ModuleType, **given: Any) -> T:
     name, params = parse(spec)
     cls = look_up(kind, name, *plugins)
     _require_parameters(cls, params, given)
-    return cls(**given, **params)
+    fields_of = {symbol(cls, f.name): f.name for f in fields(cls)}  # type: ignore[arg-type]
+    return cls(**given, **{fields_of[name]: value for name, value in params.items()})
 
 
 def canonical(kind: type, spec: object, *plugins: ModuleType) -> str:
@@ -52,8 +53,8 @@ def canonical(kind: type, spec: object, *plugins: ModuleType) -> str:
             f"{cls.__name__}."
         )
     if isinstance(spec, kind):
-        params = {f.name: getattr(spec, f.name) for f in fields(cls)}
-    own = {f.name: f for f in fields(cls)}
+        params = {symbol(cls, f.name): getattr(spec, f.name) for f in fields(cls)}
+    own = {symbol(cls, f.name): f for f in fields(cls)}
     changed = {k: v for k, v in params.items() if k not in own or not _is_default(own[k], v)}
     inside = ", ".join(f"{key}={value!r}" for key, value in sorted(changed.items()))
     return f"{name_of(cls)}({inside})" if inside else name_of(cls)
@@ -91,13 +92,23 @@ def split(text: str, separator: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
+def symbol(cls: type, name: str) -> str:
+    """What specs call a field: its name, or the letter of the literature that its class says.
+
+    >>> from ldp3.protocols.pgr import PGR
+    >>> symbol(PGR, "order"), symbol(PGR, "d")
+    ('q', 'd')
+    """
+    return str(getattr(cls, "symbols", {}).get(name, name))
+
+
 def parameters(cls: type, *given: str) -> list[Field[Any]]:
     """The fields that a spec may set: those that are not `given` otherwise."""
     return [f for f in fields(cls) if f.init and f.name not in given]
 
 
 def _require_parameters(cls: type, params: dict[str, Any], given: dict[str, Any]) -> None:
-    allowed = [f.name for f in parameters(cls, *given)]
+    allowed = [symbol(cls, f.name) for f in parameters(cls, *given)]
     for param in params:
         if param not in allowed:
             hint = did_you_mean(param, allowed) or f" Its parameters: {allowed or 'none'}."

@@ -28,7 +28,8 @@ from ldp3.cli.report import report
 from ldp3.cli.run import run
 from ldp3.cli.speaking import as_flags
 from ldp3.cli.verify import verify
-from ldp3.errors import LDPError
+from ldp3.datasets.opening import STDIN
+from ldp3.errors import InDoubt, LDPError
 from ldp3.plugins import blame
 from ldp3.progress import say
 
@@ -58,10 +59,17 @@ def run_command(arguments: list[str]) -> int:
         if not _is_text(word):
             return _mistake(f"{word!r} is not UTF-8: rename the file.")
     try:
-        code = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
+        code = app(
+            _with_stdin(arguments),
+            exit_on_error=False,
+            print_error=False,
+            result_action="return_value",
+        )
         sys.stdout.flush()  # while there is somebody to tell that it cannot be
     except UnusedCliTokensError as error:
         return _mistake(f"Unexpected {shlex.join(error.unused_tokens or [])!r}. See ldp3 --help.")
+    except InDoubt as doubt:
+        return _mistake(f"{doubt.what} Say {_commands(arguments, doubt)}")
     except (LDPError, CycloptsError) as error:
         return _mistake(as_flags(str(error)))
     except KeyboardInterrupt:
@@ -79,6 +87,22 @@ def run_command(arguments: list[str]) -> int:
             return _mistake("There is not enough memory for this: ask for less.")
         raise
     return code or 0
+
+
+def _with_stdin(arguments: list[str]) -> list[str]:
+    """A lone hyphen, which the parser takes for a flag, as a name of standard input."""
+    before = ["", *arguments]
+    takes = ("--na", "--delimiter")  # where a hyphen is a hyphen
+    return [
+        STDIN[1] if one == "-" and last not in takes else one
+        for last, one in zip(before, arguments, strict=False)
+    ]
+
+
+def _commands(arguments: list[str], doubt: InDoubt) -> str:
+    """The command again, with each of the options that there are to choose from."""
+    flags = [as_flags(f"`{option}`") for option in doubt.options]
+    return " or ".join(f"{shlex.join(['ldp3', *arguments])} {flag}" for flag in flags)
 
 
 def _mistake(text: str) -> int:

@@ -65,13 +65,15 @@ def _described(cls: type) -> str:
     from ldp3.docstrings import reference, summary
     from ldp3.kinds import name_of
     from ldp3.protocols.base import FrequencyOracle
-    from ldp3.specs import parameters
+    from ldp3.specs import parameters, symbol
 
     given = ("epsilon", "d") if issubclass(cls, FrequencyOracle) else ()  # by the experiment
     tuned = [
-        f.name if f.default is MISSING else f"{f.name}={f.default!r}"
+        symbol(cls, f.name) + ("" if f.default is MISSING else f"={f.default!r}")
         for f in parameters(cls, *given)
     ]
     name = name_of(cls) + (f"({', '.join(tuned)})" if tuned else "")
     lines = [f"  {name}", f"      {summary(cls)}."]
+    if instead := getattr(cls, "instead", ""):
+        lines.append(f"      Not in `all`: take {instead}.")
     return "\n".join([*lines, *([f"      {reference(cls)}"] if reference(cls) else [])])

@@ -10,6 +10,7 @@ from cyclopts import Parameter
 
 from ldp3.budget import said_of
 from ldp3.cli import options
+from ldp3.cli.data import datasets
 from ldp3.cli.speaking import Console
 from ldp3.errors import InvalidParameter
 from ldp3.printing import show
@@ -30,7 +31,7 @@ def run(
     methods: options.Methods = ["paper"],  # noqa: B006
     repeats: Annotated[int, Parameter(name=["--repeats", "-r"])] = 10,
     threads: options.Threads = None,
-    data: options.Data = "flights",
+    data: options.Data = ["flights"],  # noqa: B006
     metrics: options.Metrics = ["l1"],  # noqa: B006
     seed: options.Seed = 0,
     simulate: Literal["exact", "users"] = "exact",
@@ -47,7 +48,7 @@ def run(
     quiet: options.Quiet = False,
     reading: options.ReadingFlags = options.AS_IT_IS,
 ) -> int:
-    """Benchmark protocols and post-processing methods on a dataset.
+    """Benchmark protocols and post-processing methods on one or several datasets.
 
     Without options: the paper's protocols and methods on the embedded dataset at ε = 1.
 
@@ -83,12 +84,14 @@ def run(
         raise InvalidParameter("`keep_estimates` needs a folder to keep them in: --output FOLDER.")
     if report is not None:
         _refuse_page(report)
-    users = options.loaded(data, reading, plugins)
+    if report is not None and len(data) > 1:
+        raise InvalidParameter("A page shows one dataset: leave --report out, or run each alone.")
+    users, notes = datasets(data, reading, plugins)
     console = Console(quiet=quiet)
-    console.notes(users.notes)
+    console.notes(notes)
     lab = Lab(
         experiment(
-            [users if population is None else users.scaled(population)],
+            [one if population is None else one.scaled(population) for one in users],
             options.numbers(epsilon),
             options.specs("-p", protocols),
             options.specs("-m", methods),

@@ -15,8 +15,8 @@ MOST_ROWS = 10**9  # of one value each: they are held in memory
 def write(data: Dataset, path: Path, counts: bool = False) -> None:
     """Write one value per row (.txt, .csv, .parquet), or with `counts` each value with its count.
 
-    Rows are in the order of the file where values were kept, else in order of value. Text files
-    have no header, as `load` expects by default; Parquet's columns are `value` and `count`.
+    Rows are in the order of the file where values were kept, else in order of value. The columns
+    are called `value` and `count`; a .txt file has no header (`header=False` reads it back).
     A file holds no value that nobody has unless `counts` is asked for.
     """
     ending = path.suffix.lower()
@@ -34,7 +34,7 @@ def write(data: Dataset, path: Path, counts: bool = False) -> None:
         if ending == ".parquet":
             frame.sink_parquet(path)
         elif ending == ".csv":
-            frame.sink_csv(path, include_header=False)
+            frame.sink_csv(path)
         else:
             _require_lines(data, path)
             frame.sink_csv(path, include_header=False, quote_style="never")

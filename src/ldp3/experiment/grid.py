@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from hashlib import sha256
 from importlib.metadata import version
+from itertools import chain, count
 from math import isfinite, prod
 from pathlib import Path
 from platform import python_version
@@ -121,7 +122,13 @@ class Experiment:
         handed_in = (*self.protocols, *self.methods, *self.metrics)
         return {
             "data": [
-                {"name": data.name, "digest": data.digest, "n": data.n, "d": data.d}
+                {
+                    "name": data.name,
+                    "digest": data.digest,
+                    "n": data.n,
+                    "d": data.d,
+                    **({"ordered": True} if data.ordered else {}),
+                }
                 for data in self.datasets
             ],
             "epsilons": list(self.epsilons),
@@ -195,13 +202,12 @@ def _must(holds: bool, what: str, got: object) -> None:
 def _told_apart(datasets: Sequence[Dataset]) -> tuple[Dataset, ...]:
     """The datasets without their users' order; of equal names, the later ones get a number."""
     require(len(datasets) > 0, "benchmark", "at least one dataset is needed", "none")
-    seen: dict[str, int] = {}
-    apart = []
+    apart: dict[str, Dataset] = {}
     for data in datasets:
-        seen[data.name] = again = seen.get(data.name, 0) + 1
-        name = data.name if again == 1 else f"{data.name} ({again})"
-        apart.append(replace(data, name=name, values=None))
-    return tuple(apart)
+        numbered = (f"{data.name} ({again})" for again in count(2))
+        name = next(name for name in chain([data.name], numbered) if name not in apart)
+        apart[name] = replace(data, name=name, values=None)
+    return tuple(apart.values())
 
 
 def choices(
@@ -219,8 +225,7 @@ def choices(
 
 
 def _open(kind: Any, thing: Named, modules: Sequence[ModuleType]) -> list[Choice]:
-    if isinstance(thing, str) and (name := kinds.plain(thing)) in ("all", *kind.sets):
-        members = kinds.find(kind) if name == "all" else kind.sets[name]
+    if isinstance(thing, str) and (members := _set(kind, kinds.plain(thing))):
         return [Choice(spec, spec, asked=False) for spec in members]
     if isinstance(thing, FrequencyOracle):
         raise InvalidParameter(
@@ -229,6 +234,17 @@ def _open(kind: Any, thing: Named, modules: Sequence[ModuleType]) -> list[Choice
         )
     spec = _canonical(kind, thing, modules)
     return [Choice(spec, spec if isinstance(thing, str) else thing)]
+
+
+def _set(kind: Any, name: str) -> list[str]:
+    """The members of a set that people name as one; none if there is no such set.
+
+    ``all`` leaves out what another one does better, ``literature`` does not.
+    """
+    if name in ("all", "literature"):
+        every = kinds.find(kind)
+        return [s for s, cls in every.items() if name != "all" or not getattr(cls, "instead", "")]
+    return list(kind.sets.get(name, ()))
 
 
 def _canonical(kind: type, thing: Named, modules: Sequence[ModuleType]) -> str:
