@@ -6,10 +6,11 @@ from dataclasses import Field, fields
 from types import ModuleType
 from typing import Any, TypeVar
 
-from ldp3.errors import InvalidParameter, did_you_mean, site
+from ldp3.errors import InvalidParameter, did_you_mean, short, site
 from ldp3.kinds import called, find, look_up, name_of
 
 T = TypeVar("T")
+LONGEST = 1_000  # characters of a spec: Python's parser may not survive very deep ones
 
 
 def build(kind: type[T], spec: object, *plugins: ModuleType, **given: Any) -> T:
@@ -22,7 +23,9 @@ def build(kind: type[T], spec: object, *plugins: ModuleType, **given: Any) -> T:
     if isinstance(spec, type) and issubclass(spec, kind):
         return spec(**given)
     if not isinstance(spec, str):
-        raise InvalidParameter(f"A {called(kind)} is a name, a class or an object, got {spec!r}.")
+        raise InvalidParameter(
+            f"A {called(kind)} is a name, a class or an object, got {short(spec)}."
+        )
     name, params = parse(spec)
     cls = look_up(kind, name, *plugins)
     _require_parameters(cls, params, given)
@@ -42,7 +45,7 @@ def canonical(kind: type, spec: object, *plugins: ModuleType) -> str:
     else:
         cls = spec if isinstance(spec, type) else type(spec)
     if not issubclass(cls, kind):
-        raise InvalidParameter(f"A {called(kind)} is needed, by name or class, got {spec!r}.")
+        raise InvalidParameter(f"A {called(kind)} is needed, by name or class, got {short(spec)}.")
     ours = find(kind).get(name_of(cls), cls)
     if ours is not cls:
         raise InvalidParameter(
@@ -59,6 +62,10 @@ def canonical(kind: type, spec: object, *plugins: ModuleType) -> str:
 
 def parse(spec: str) -> tuple[str, dict[str, Any]]:
     """``"olh(g=4)"`` → ``("olh", {"g": 4})``; the name may hold hyphens and spaces."""
+    if len(spec) > LONGEST:
+        raise InvalidParameter(
+            f"A spec has at most {LONGEST:,} characters, got {len(spec):,}: {short(spec, 60)}."
+        )
     match = re.fullmatch(r"\s*([^()+]*[^()+\s])\s*(\(.*\))?\s*", spec, re.DOTALL)
     if match:
         name, inside = match[1], match[2] or "()"
@@ -68,9 +75,9 @@ def parse(spec: str) -> tuple[str, dict[str, Any]]:
                 params = {k.arg: ast.literal_eval(k.value) for k in call.keywords if k.arg}
                 if len(params) == len(call.keywords):  # none twice, none by **
                     return name, params
-        except (SyntaxError, ValueError):
+        except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
             pass
-    raise InvalidParameter(f"A spec looks like 'olh' or 'olh(g=4)', got {spec!r}.")
+    raise InvalidParameter(f"A spec looks like 'olh' or 'olh(g=4)', got {short(spec)}.")
 
 
 def split(text: str, separator: str) -> list[str]:

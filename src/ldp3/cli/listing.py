@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from ldp3.cli import options
+from ldp3.printing import show
 
 Kind = Literal["protocols", "methods", "metrics", "datasets"]
 
@@ -46,15 +47,15 @@ def list_(
     if cite:
         from ldp3.reporting.citations import bibtex
 
-        print(bibtex(cls for found in shown.values() for cls in found))
+        show(bibtex(cls for found in shown.values() for cls in found))
         return
     for name, found in shown.items():
         if found:
-            print(name)
-            print("\n".join(map(_described, found)))
+            show(name)
+            show("\n".join(map(_described, found)))
             for other, package in installed_names(known[name]).items():
-                print(f"  {other}\n      From the installed package {package}.")
-            print()
+                show(f"  {other}\n      From the installed package {package}.")
+            show("")
 
 
 def _described(cls: type) -> str:

@@ -5,9 +5,12 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from ldp3.budget import said_of
 from ldp3.cli import options
+from ldp3.cli.data import one_dataset
 from ldp3.cli.speaking import Console
-from ldp3.errors import InvalidParameter
+from ldp3.errors import LARGEST_EPSILON, InvalidParameter
+from ldp3.printing import show
 from ldp3.progress import say
 
 
@@ -62,8 +65,9 @@ def recommend(
         _require_deployable(chosen, plugins)
     if not quiet:
         on_compile(lambda: say("compiling kernels (first run only)…"))
-    users = options.loaded(data, reading, plugins)
+    users = one_dataset(data, reading, plugins, "A recommendation is for one sample")
     console = Console(quiet=quiet)
+    console.notes(said_of(*(e for e in budgets if e <= LARGEST_EPSILON)))
     with console:
         found = recommend(
             users,
@@ -81,7 +85,7 @@ def recommend(
             plugins=plugins,
             progress=console,
         )
-    print(found.render(format))
+    show(found.render(format))
     if save is not None:
         found.plan(users.labels, plugins).save(save)
 
