@@ -20,6 +20,7 @@ ENDINGS: dict[str, Format] = {
     ".parquet": "parquet",
     ".dat": "transactions",
 }
+UNPACKED = 2**31  # bytes of a packed Parquet file that are held in memory
 NOT_IN_TEXT = "\x1f"  # ASCII's unit separator: a line is one field
 
 
@@ -29,7 +30,8 @@ def open_file(path: Path, reading: Reading) -> Users:
     name = path.name.removesuffix(".gz")
     kind = format_of(path, reading)
     if kind == "parquet":
-        return Users(Path(name).stem, str(path), _parquet(path), 1, "row", explain=_no_parquet)
+        stem, rows = Path(name).stem, _parquet(path)
+        return Users(stem, str(path), rows, 1, "row", untrusted=True, explain=_no_parquet)
     header = kind == "csv" and (reading.header or _names_a_column(reading))
     header = header or (kind == "lines" and reading.header)
     separator = "\t" if Path(name).suffix == ".tsv" else ","
@@ -45,7 +47,8 @@ def open_file(path: Path, reading: Reading) -> Users:
     def explain(error: Exception) -> str:
         return _why_not_text(path, separator if kind == "csv" else None, error)
 
-    return Users(Path(name).stem, str(path), frame, 1 + header, "row", header, frame, explain)
+    stem = Path(name).stem
+    return Users(stem, str(path), frame, 1 + header, "row", header, frame, explain=explain)
 
 
 def require_readable(path: Path) -> None:
@@ -96,10 +99,17 @@ def _parquet(path: Path) -> pl.LazyFrame:
     with opened(path) as file:
         if isinstance(file, gzip.GzipFile):
             try:
-                return pl.scan_parquet(io.BytesIO(file.read()))
+                return pl.scan_parquet(io.BytesIO(_unpacked(file, path)))
             except (OSError, EOFError, zlib.error):
                 raise InvalidData(f"{path}: is a damaged gzip file; fetch it again.") from None
     return pl.scan_parquet(path, glob=False)
+
+
+def _unpacked(file: gzip.GzipFile, path: Path) -> bytes:
+    content = file.read(UNPACKED + 1)
+    if len(content) > UNPACKED:
+        raise InvalidData(f"{path}: holds more than {UNPACKED / 2**30:g} GiB; unpack it first.")
+    return content
 
 
 def _no_parquet(error: Exception) -> str:

@@ -1,11 +1,14 @@
 """Rows of users before they are counted, and where in the file each one stands."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import polars as pl
 
+from ldp3.apart import Unreadable, decoding_error
 from ldp3.errors import InvalidData
+from ldp3.tables import collect, schema
 
 VALUE, COUNT, ROW = "value", "count", "row"  # the columns of a frame that is ready to be counted
 
@@ -34,6 +37,9 @@ class Users:
         Whether the columns' names come from the data itself.
     whole
         All columns, where the rows come from a text file.
+    untrusted
+        Whether the rows are decoded in a process of their own, because a damaged file could end
+        this one.
     explain
         Why the rows cannot be read, in words, given what the reader said.
     notes
@@ -47,15 +53,14 @@ class Users:
     unit: str = "position"
     header: bool = True
     whole: pl.LazyFrame | None = None
+    untrusted: bool = False
     explain: Callable[[Exception], str] = _unexplained
     notes: tuple[str, ...] = ()
 
     def collect(self, query: pl.LazyFrame) -> pl.DataFrame:
         """Run a query over the rows, in batches; what cannot be read is said in one line."""
-        try:
-            return query.collect(engine="streaming")
-        except (pl.exceptions.PolarsError, OSError) as error:
-            raise self._unreadable(error) from error
+        with self._explaining():
+            return collect(query) if self.untrusted else query.collect(engine="streaming")
 
     @property
     def text(self) -> bool:
@@ -64,10 +69,8 @@ class Users:
 
     def schema(self) -> pl.Schema:
         """Names and types of the columns."""
-        try:
-            return self.frame.collect_schema()
-        except (pl.exceptions.PolarsError, OSError) as error:
-            raise self._unreadable(error) from error
+        with self._explaining():
+            return schema(self.frame) if self.untrusted else self.frame.collect_schema()
 
     def selecting(self, *columns: pl.Expr) -> "Users":
         """The same rows with other columns."""
@@ -101,6 +104,18 @@ class Users:
     def error(self, what: str) -> InvalidData:
         """An error that names the file."""
         return InvalidData(f"{self.source}: {what}")
+
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
+        """Say in one line what cannot be read; what the reader of a text file panics at, too."""
+        try:
+            yield
+        except (pl.exceptions.PolarsError, OSError, Unreadable) as error:
+            raise self._unreadable(error) from error
+        except BaseException as error:
+            if (reason := decoding_error(error)) is None:
+                raise
+            raise self._unreadable(ValueError(reason)) from error
 
     def _unreadable(self, error: Exception) -> InvalidData:
         if isinstance(error, pl.exceptions.NoDataError):

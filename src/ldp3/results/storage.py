@@ -7,9 +7,11 @@ from typing import Any
 
 import polars as pl
 
+from ldp3.apart import Unreadable, decoding_error
 from ldp3.errors import InvalidData, InvalidParameter
 from ldp3.files import read_json, whole_file, write_text
 from ldp3.results.table import SCHEMA, Results
+from ldp3.tables import collect
 from ldp3.types import Dataset
 
 FOLDER = ("table", "truth", "means", "estimates")
@@ -20,7 +22,7 @@ WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
 }
 READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
     ".csv": lambda path: pl.read_csv(path, schema_overrides=SCHEMA),
-    ".parquet": pl.read_parquet,
+    ".parquet": lambda path: collect(pl.scan_parquet(path, glob=False)),
     ".json": pl.read_json,
 }
 
@@ -138,7 +140,7 @@ def _read_frame(path: Path, **columns: type[pl.DataType]) -> pl.DataFrame | None
     """What stands beside the table, if it is there; `columns` it must have."""
     if not path.exists():
         return None
-    frame = _read(path, pl.read_parquet)
+    frame = _read(path, READERS[".parquet"])
     for name, kind in columns.items():
         if not isinstance(frame.schema.get(name), kind):
             raise InvalidData(f"{str(path)!r} is not of these results: no column {name!r}.")
@@ -148,6 +150,8 @@ def _read_frame(path: Path, **columns: type[pl.DataType]) -> pl.DataFrame | None
 def _read(path: Path, read: Callable[[Path], pl.DataFrame]) -> pl.DataFrame:
     try:
         return read(path)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        reason = str(error).splitlines()[0]
+    except BaseException as error:
+        reason = str(error) if isinstance(error, OSError | Unreadable) else decoding_error(error)
+        if reason is None:
+            raise
         raise InvalidData(f"{str(path)!r} cannot be read as results: {reason}") from error
