@@ -12,7 +12,6 @@ import json
 import mmap
 import os
 import pickle
-import re
 import select
 import signal
 import subprocess
@@ -25,7 +24,7 @@ from itertools import accumulate, pairwise
 from tempfile import TemporaryFile
 from typing import IO, Any
 
-from ldp3.errors import InvalidData, LDPError
+from ldp3.errors import InvalidData, LDPError, system_error
 
 IDLE = 30  # seconds that a reader waits for more work
 SHARED = 2**26  # bytes that a reader shares with us, for what it decodes
@@ -69,18 +68,12 @@ def decoding_error(error: BaseException) -> str | None:
     """
     kind = type(error)
     rust = kind.__module__.startswith("polars") or kind.__name__ == "PanicException"
-    content = system_error(error) in (0, errno.EINVAL, errno.ENOMEM, errno.EOVERFLOW)
-    if not (rust or isinstance(error, MemoryError) or content):
+    number = system_error(error)
+    if number not in (None, 0, errno.EINVAL, errno.ENOMEM, errno.EOVERFLOW):
+        return None
+    if number is None and not rust and not isinstance(error, MemoryError):
         return None
     return (str(error).strip().splitlines() or [kind.__name__])[0]
-
-
-def system_error(error: BaseException) -> int | None:
-    """The operating system's number of an error, which Rust has in words only; 0 if it has none."""
-    if not isinstance(error, OSError):
-        return None
-    said = re.search(r"\(os error (\d+)\)", str(error))
-    return error.errno or (int(said[1]) if said else 0)
 
 
 class _Gone(Exception):
@@ -216,8 +209,8 @@ def _answer(module: str, name: str, args: Any) -> tuple[str, Any, Sequence[Any]]
     except BaseException as error:
         if (reason := decoding_error(error)) is not None:
             return "content", reason, ()
-        if isinstance(error, OSError):
-            return "system", (system_error(error), error.filename), ()
+        if (number := system_error(error)) is not None:
+            return "system", (number, getattr(error, "filename", None)), ()
         return "bug", repr(error), ()
 
 
