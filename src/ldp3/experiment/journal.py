@@ -4,8 +4,8 @@ The journal stands beside the output. Its first line says what the run is, every
 one block, with its numbers bit by bit. Whoever is killed leaves at worst half a line at the end,
 which is cut off. When the output is complete, the journal goes.
 
-A run that adds repeats to a finished output copies that output's blocks into its journal first: from
-then on the journal holds everything, whatever happens to the output.
+A run that adds repeats to a finished output first copies that output's blocks into its journal:
+from then on the journal holds everything, whatever happens to the output.
 """
 
 import json
