@@ -172,9 +172,7 @@ def test_killed_while_the_longer_output_is_written_nothing_is_lost(
     told = Listening()
     run(tmp_path / name, 12, progress=told)
     assert told.measured == 0
-    assert same(
-        ldp3.load_results(tmp_path / name), ldp3.load_results(_fresh(tmp_path / f"b{name}"))
-    )
+    assert same(ldp3.load_results(tmp_path / name), fresh(tmp_path / f"b{name}"))
 
 
 def test_another_grid_or_an_edited_table_does_not_go_on(tmp_path: Path) -> None:
