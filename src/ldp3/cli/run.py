@@ -26,7 +26,7 @@ def run(
     epsilon: options.Epsilons = ["1"],  # noqa: B006
     protocols: options.Protocols = ["paper"],  # noqa: B006
     methods: options.Methods = ["paper"],  # noqa: B006
-    repeats: Annotated[int, Parameter(name=["--repeats", "-r"])] = 10,
+    repeats: Annotated[int | None, Parameter(name=["--repeats", "-r"])] = None,
     threads: options.Threads = None,
     data: options.Data = "flights",
     metrics: options.Metrics = ["l1"],  # noqa: B006
@@ -52,7 +52,7 @@ def run(
     Parameters
     ----------
     repeats
-        Independent collections for each protocol and ε.
+        Independent collections for each protocol and ε; 10 if not given.
     simulate
         exact draws what the server would count from its exact law, where the protocol knows it;
         users perturbs the value of every user.
@@ -60,7 +60,8 @@ def run(
         What metrics compare with: the truth, or the raw estimate before post-processing.
     output
         Write the table to a .csv, .parquet or .json file, or everything into a folder. The same
-        command goes on where it was interrupted. Results hold the true frequencies of the data.
+        command goes on where it was interrupted, one with more repeats where it ended. Results hold
+        the true frequencies of the data.
     fresh
         Start over, whatever the output holds.
     keep_estimates

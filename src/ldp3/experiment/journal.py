@@ -3,6 +3,9 @@
 The journal stands beside the output. Its first line says what the run is, every other line holds
 one block, with its numbers bit by bit. Whoever is killed leaves at worst half a line at the end,
 which is cut off. When the output is complete, the journal goes.
+
+A run that adds repeats to a finished output first copies that output's blocks into its journal:
+from then on the journal holds everything, whatever happens to the output.
 """
 
 import json
@@ -17,8 +20,9 @@ from numpy.typing import NDArray
 
 from ldp3.errors import InvalidParameter, LDPError
 from ldp3.experiment.cells import Block, Cell, Measured, Outcome, exact_sums, from_sums
+from ldp3.experiment.earlier import goes_on
 from ldp3.experiment.grid import Experiment
-from ldp3.results.storage import files_of, manifest_of, read_manifest
+from ldp3.results.storage import files_of, is_table, manifest_of, read_manifest
 from ldp3.results.table import Results
 
 
@@ -31,6 +35,7 @@ class Journal:
         self.experiment = experiment
         self.file = file
         self.measured = Measured()
+        self.finished = 0  # repeats in an output that is complete, to which others are added
 
     def append(self, outcome: Outcome) -> None:
         """Keep a block; it is with the operating system when this returns."""
@@ -45,6 +50,8 @@ class Journal:
 
     def finish(self, results: Results) -> None:
         """Write the output, then forget the journal."""
+        if self.finished:
+            manifest_of(self.output).unlink()  # it would vouch for half of the new output
         results.save(self.output)
         self.file.close()
         self.path.unlink()
@@ -67,22 +74,42 @@ class Journal:
             self.file.write(_line({"journal": self.experiment.identity}))
             self.file.flush()
             return
-        if reason := difference(head["journal"], self.experiment.identity):
-            raise _refusal(self.output, "holds part of another run", reason)
-        size = len(first)
+        size, run = len(first), head["journal"]
+        self._require_same(run)
         for line in lines:
             if (found := _parsed(line)) is None:
                 break
-            self._take_over(_read(found))
+            if "journal" in found:  # from here on with more repeats
+                run = found["journal"]
+            elif self.wants(outcome := _read(found)):
+                self.measured.add(outcome)
             size += len(line)
         self.file.truncate(size)  # the file is open for appending: writing goes on at the end
+        self._require_no_more(run)
+        if run["repeats"] != self.experiment.repeats:
+            self.file.write(_line({"journal": self.experiment.identity}))
+            self.file.flush()
 
-    def _take_over(self, outcome: Outcome) -> None:
-        """A block of an earlier run, once, and only if it kept as much as this run is to keep."""
-        twice = not self.measured.cells.isdisjoint(outcome.block.cells)
-        less = self.experiment.keep != "scores" and outcome.sums is None
-        if not twice and not less:
-            self.measured.add(outcome)
+    def _require_same(self, run: dict[str, Any]) -> None:
+        if reason := difference(run, self.experiment.identity):
+            raise _refusal(self.output, "holds part of another run", reason)
+
+    def _require_no_more(self, run: dict[str, Any]) -> None:
+        """Refuse to end a run before the repeats that were asked for: some would be lost."""
+        more = goes_on(run, self.experiment.identity, self.output)
+        if not more and run["repeats"] != self.experiment.repeats:
+            raise InvalidParameter(
+                f"{str(self.output)!r} holds part of a run of {run['repeats']} repeats: go on with "
+                f"as many or more `repeats`, or start over with `fresh`."
+            )
+
+    def wants(self, outcome: Outcome) -> bool:
+        """Whether a block of an earlier run is new, and kept as much as this run is to keep."""
+        keep = "scores" if is_table(self.output) else self.experiment.keep
+        less = (keep != "scores" and outcome.sums is None) or (
+            keep == "estimates" and outcome.estimates is None
+        )
+        return not less and self.measured.cells.isdisjoint(outcome.block.cells)
 
 
 _HEAD = b'{"journal":'
@@ -98,7 +125,7 @@ def path_of(output: Path) -> Path:
 
 
 def open_journal(output: Path, experiment: Experiment, fresh: bool = False) -> Journal | None:
-    """Continue the journal of an output, or begin it; None if the output is complete.
+    """Continue the journal of an output, or begin it; None if all that is asked for is there.
 
     `fresh` forgets what an earlier run of ours left; what is not ours is never touched. An output
     that cannot be written is refused here, before there is anything to lose.
@@ -107,8 +134,9 @@ def open_journal(output: Path, experiment: Experiment, fresh: bool = False) -> J
     if before is not None and not fresh:
         if reason := difference(before, experiment.identity):
             raise _refusal(output, "holds another run", reason)
-        path_of(output).unlink(missing_ok=True)  # killed just before that
-        return None
+        if not goes_on(before, experiment.identity, output):
+            _forget(path_of(output), before)
+            return None
     if not output.parent.is_dir():
         raise LDPError(f"Cannot write {str(output)!r}: there is no folder {str(output.parent)!r}.")
     try:
@@ -119,6 +147,8 @@ def open_journal(output: Path, experiment: Experiment, fresh: bool = False) -> J
     except OSError as error:
         raise LDPError(f"Cannot write {str(output)!r}: {error.strerror}.") from error
     journal = Journal(output, experiment, file)
+    if before is not None and not fresh:
+        journal.finished = before["repeats"]
     try:
         _lock(file, output)
         journal.begin(fresh)
@@ -130,6 +160,17 @@ def open_journal(output: Path, experiment: Experiment, fresh: bool = False) -> J
         file.close()
         raise
     return journal
+
+
+def _forget(journal: Path, run: dict[str, Any]) -> None:
+    """Remove the journal of a finished run that was killed just before it did so itself."""
+    if not journal.is_file():
+        return
+    with journal.open("rb") as file:
+        heads = [_parsed(line) for line in file if line.startswith(_HEAD)]
+    last = heads[-1] if heads else None
+    if last is not None and last["journal"]["repeats"] == run["repeats"]:  # none that adds to it
+        journal.unlink()
 
 
 def _earlier(output: Path) -> dict[str, Any] | None:
@@ -148,10 +189,10 @@ def _earlier(output: Path) -> dict[str, Any] | None:
 
 
 def difference(before: dict[str, Any], now: dict[str, Any]) -> str | None:
-    """The first thing in which two runs differ, in words."""
+    """The first thing in which two runs differ, but for their repeats, in words."""
     for name, value in now.items():
         old = before.get(name)
-        if old == value:
+        if old == value or name in ("repeats", "repeats_asked"):  # that is for `goes_on` to judge
             continue
         if isinstance(value, dict) and isinstance(old, dict):
             part = next(k for k in {**old, **value} if old.get(k) != value.get(k))
