@@ -1,8 +1,7 @@
 """Write a file whole or not at all, and read JSON: the only place that does.
 
 A file that is written is on the disk, by its name, before anything that rests on it happens: its
-content and then its folder are synced. Each line of a file that grows has a seal, so that damage
-shows.
+content and then its folder are synced.
 """
 
 import json
@@ -16,7 +15,6 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
-from hashlib import blake2b
 from pathlib import Path
 from secrets import token_hex
 from typing import IO
@@ -36,7 +34,8 @@ def whole_file(path: Path) -> Iterator[Path]:
     """
     with _in_one_line(path):
         before = _stat(path)
-        if before is not None and not stat.S_ISREG(before.st_mode) or _is_output(before):
+        special = before is not None and not stat.S_ISREG(before.st_mode)
+        if special or _is_output(before):
             with _passed_on(path, before) as temporary:
                 yield temporary
         else:
@@ -53,9 +52,15 @@ def write_text(path: Path, text: str) -> None:
 def require_no_input(output: Path, inputs: Iterable[object]) -> None:
     """Refuse to write over what is read."""
     for one in inputs:
-        with suppress(OSError, ValueError):
-            if isinstance(one, str | Path) and os.path.samefile(output, Path(one).expanduser()):
-                raise InvalidParameter(f"{output} is read here, too: choose another file to write.")
+        if isinstance(one, str | Path) and _same(output, Path(one)):
+            raise InvalidParameter(f"{output} is read here, too: choose another file to write.")
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other.expanduser())
+    except (OSError, ValueError, RuntimeError):  # one of them is not there, or is no name at all
+        return False
 
 
 def read_json(path: Path) -> object:
@@ -70,19 +75,13 @@ def read_json(path: Path) -> object:
         raise InvalidData(f"{path}: is not JSON.") from None
 
 
-def sealed(text: bytes) -> bytes:
-    """A line: the seal, a blank, the text."""
-    return _seal(text) + b" " + text + b"\n"
-
-
-def unsealed(line: bytes) -> bytes | None:
-    """The text of a line; None if it is damaged. Whatever ends the line does not matter."""
-    seal, _, text = line.strip().partition(b" ")
-    return text if seal == _seal(text) else None
-
-
-def _seal(text: bytes) -> bytes:
-    return blake2b(text, digest_size=8).hexdigest().encode()
+def sync_file(path: Path) -> None:
+    """Let the content of a file be on the disk."""
+    number = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
 
 
 def sync_folder(folder: Path) -> None:
@@ -153,7 +152,7 @@ def _replaced(path: Path, before: os.stat_result | None) -> Iterator[Path]:
             os.fsync(number)
         finally:
             os.close(number)
-        os.replace(temporary, path)
+        temporary.replace(path)
         sync_folder(path.parent)
     finally:
         with suppress(OSError):
@@ -182,10 +181,10 @@ def _opened(path: Path, before: os.stat_result | None) -> IO[bytes]:
 def _sweep(folder: Path) -> None:
     """Remove what writers left in a folder that were killed, once in the life of this process."""
     with suppress(OSError):
-        for name in os.listdir(folder):
-            if re.fullmatch(TEMPORARY, name):
+        for path in folder.iterdir():
+            if re.fullmatch(TEMPORARY, path.name):
                 with suppress(OSError):
-                    _remove_stale(folder / name)
+                    _remove_stale(path)
 
 
 def _remove_stale(path: Path) -> None:

@@ -155,7 +155,7 @@ def test_a_line_that_was_never_finished_was_never_sent(tmp_path: Path) -> None:
 def test_a_damaged_memo_is_refused_not_replaced(tmp_path: Path, change: dict[str, object]) -> None:
     plan = Plan("numbers", "olh", 1.0, 300)
     Client(plan, memo=tmp_path / "memo").report(7)
-    entry = json.loads((tmp_path / "memo").read_text())
+    entry = json.loads((tmp_path / "memo").read_text().split(maxsplit=1)[1])
     (tmp_path / "memo").write_text(json.dumps({**entry, **change}) + "\n")
     with pytest.raises(InvalidData, match="line 1 of the memo is damaged"):
         Client(plan, memo=tmp_path / "memo").report(7)

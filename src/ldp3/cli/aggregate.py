@@ -12,6 +12,7 @@ from cyclopts import Parameter
 from ldp3.cli import options
 from ldp3.collection.reports import ReportFormat
 from ldp3.errors import InvalidParameter, require
+from ldp3.files import require_no_input
 
 if TYPE_CHECKING:
     from ldp3.collection.aggregator import Aggregator
@@ -44,6 +45,7 @@ def aggregate(
 
     require(threads is None or threads >= 1, "--threads", "must be at least 1", threads)
     require_once(reports)
+    require_no_input(output, [description, *reports, *plugins])
     server = Aggregator(description, plugins)
     shown = sys.stderr.isatty() and not quiet
 

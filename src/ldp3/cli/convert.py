@@ -28,7 +28,9 @@ def convert(
         Write each value once, with the number of its users (.csv, .parquet).
     """
     from ldp3.datasets.convert import write
+    from ldp3.files import require_no_input
 
+    require_no_input(output, [data, reading.domain])
     users = options.loaded(data, reading, [])
     for note in users.notes:
         Console().note(note)

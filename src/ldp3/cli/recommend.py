@@ -8,6 +8,7 @@ from cyclopts import Parameter
 from ldp3.cli import options
 from ldp3.cli.speaking import Console
 from ldp3.errors import InvalidParameter
+from ldp3.files import require_no_input
 from ldp3.progress import say
 
 
@@ -53,6 +54,7 @@ def recommend(
         raise InvalidParameter("`save` is for one choice: give one epsilon and one metric.")
     chosen = options.specs("-p", protocols)
     if save is not None:
+        require_no_input(save, [data, reading.domain, *plugins])
         _require_deployable(chosen, plugins)
     if not quiet:
         on_compile(lambda: say("compiling kernels (first run only)…"))
@@ -73,9 +75,9 @@ def recommend(
             plugins=plugins,
             progress=console,
         )
-    print(found.render(format))
-    if save is not None:
-        found.plan(users.labels, plugins).save(save)
+    with options.printing(found.render(format)):
+        if save is not None:
+            found.plan(users.labels, plugins).save(save)
 
 
 def _require_deployable(protocols: list[str], plugins: list[Path]) -> None:

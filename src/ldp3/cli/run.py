@@ -11,6 +11,7 @@ from cyclopts import Parameter
 from ldp3.cli import options
 from ldp3.cli.speaking import Console
 from ldp3.errors import InvalidParameter
+from ldp3.files import require_no_input
 from ldp3.progress import say
 
 Format = Literal["table", "markdown", "latex", "json", "csv"]
@@ -82,6 +83,8 @@ def run(
         raise InvalidParameter("`keep_estimates` needs a folder to keep them in: --output FOLDER.")
     if report is not None:
         _refuse_page(report)
+    for written in filter(None, (output, report)):
+        require_no_input(written, [data, reading.domain, *plugins])
     users = options.loaded(data, reading, plugins)
     console = Console(quiet=quiet)
     for note in users.notes:
@@ -141,11 +144,11 @@ def _kept(output: Path | None) -> str:
 
 def _show(results: "Results", format: str, page: Path | None) -> None:
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    print(results.render(format, width))
-    if page is not None:
-        from ldp3.reporting.page import report
+    with options.printing(results.render(format, width)):
+        if page is not None:
+            from ldp3.reporting.page import report
 
-        report(results, page)
+            report(results, page)
 
 
 def _refuse_page(page: Path) -> None:

@@ -159,6 +159,8 @@ def _bytes(part: Part) -> bytes:
 @contextmanager
 def _opened(path: Path) -> Iterator[IO[bytes]]:
     try:
+        if path.exists() and not path.is_file() and not path.is_dir():  # parts start anywhere
+            raise InvalidData(f"{path}: is not a regular file; save the reports to a file first.")
         with path.open("rb") as file:
             yield file
     except FileNotFoundError:

@@ -81,6 +81,8 @@ def run(
     began = time.monotonic()
     try:
         if journal is not None:
+            if journal.damaged:
+                progress.note(f"{journal.damaged} lines of {journal.path} are damaged: run again.")
             _add_to_finished(lab, journal)
         complete = _measure(lab, executor, threads, journal, measured, rule, progress)
         ended = {"complete": complete, "elapsed": time.monotonic() - began}

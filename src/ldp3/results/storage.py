@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import polars as pl
 
 from ldp3.apart import Unreadable, decoding_error
 from ldp3.errors import InvalidData, InvalidParameter
-from ldp3.files import read_json, whole_file, write_text
+from ldp3.files import read_json, sync_file, sync_folder, whole_file
 from ldp3.results.table import SCHEMA, Results
 from ldp3.tables import collect
 from ldp3.types import Dataset
@@ -28,18 +29,34 @@ READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
 
 
 def save(results: Results, path: Path) -> None:
-    """Write results, the manifest last: where it is, everything is."""
+    """Write results, the manifest last: where it is, everything is.
+
+    Nothing of an earlier output goes before all of the new one is on the disk.
+    """
     frames = [results.table, _truth(results.datasets), results.means, results.estimates]
     *files, manifest = files_of(path)
+    new = {file: frame for file, frame in zip(files, frames, strict=False) if frame is not None}
     if not is_table(path):
+        _make_folder(path)
+    with ExitStack() as stack:  # what is entered first becomes a file last
+        text = json.dumps(results.manifest, indent=2, ensure_ascii=False)
+        stack.enter_context(whole_file(manifest)).write_text(text, encoding="utf-8")
+        for file, frame in new.items():
+            temporary = stack.enter_context(whole_file(file))
+            WRITERS[file.suffix](frame, temporary)
+            sync_file(temporary)
+        if manifest.exists():  # of an earlier run of ours
+            for old in (manifest, *(file for file in files if file not in new)):
+                old.unlink(missing_ok=True)
+                sync_folder(old.parent)
+
+
+def _make_folder(path: Path) -> None:
+    try:
         path.mkdir(parents=True, exist_ok=True)
-    for file, frame in zip(files, frames, strict=False):
-        if frame is not None:
-            with whole_file(file) as temporary:
-                WRITERS[file.suffix](frame, temporary)
-        elif manifest.exists():
-            file.unlink(missing_ok=True)  # of an earlier run of ours
-    write_text(manifest, json.dumps(results.manifest, indent=2, ensure_ascii=False))
+    except OSError as error:
+        raise InvalidData(f"{path}: cannot be written: {error.strerror}.") from error
+    sync_folder(path.parent)
 
 
 def load_results(path: str | Path) -> Results:
