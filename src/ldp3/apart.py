@@ -46,7 +46,7 @@ def answer(
     until the block ends. `Unreadable` is raised for what the decoder says against the content, also
     if it dies of it; what the operating system says is an `OSError`, as it would be here.
     """
-    task = pickle.dumps((function.__module__, function.__name__, args, memory))
+    task = pickle.dumps((function.__module__, function.__name__, args, memory, os.getcwd()))  # noqa: PTH109
     while True:
         reader = _idle_reader(threads) or _Reader(threads)
         with suppress(_Gone):  # it had waited too long, and left at this very moment
@@ -196,13 +196,16 @@ def _serve(file: int) -> None:
     os.dup2(2, 1)  # what anybody prints must not get between the answers
     used = _data_bytes()
     while select.select([tasks], [], [], IDLE)[0] and len(size := tasks.read(8)) == 8:
-        module, name, args, memory = pickle.loads(tasks.read(int.from_bytes(size, "little")))
-        _limit(used + memory)
-        _send(answers, shared, *_answer(module, name, args))
+        task = pickle.loads(tasks.read(int.from_bytes(size, "little")))
+        _send(answers, shared, *_answer(used, *task))
 
 
-def _answer(module: str, name: str, args: Any) -> tuple[str, Any, Sequence[Any]]:
+def _answer(
+    used: int, module: str, name: str, args: Any, memory: int, folder: str
+) -> tuple[str, Any, Sequence[Any]]:
     try:
+        os.chdir(folder)
+        _limit(used + memory)
         return "", *getattr(import_module(module), name)(*args)
     except LDPError as error:
         return "mistake", str(error), ()
