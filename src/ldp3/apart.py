@@ -16,6 +16,8 @@ import select
 import signal
 import subprocess
 import sys
+import threading
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -27,6 +29,7 @@ from typing import IO, Any
 from ldp3.errors import InvalidData, LDPError, system_error
 
 IDLE = 30  # seconds that a reader waits for more work
+TOO_MUCH = 77  # exit code of a reader that needed more memory than it may
 SHARED = 2**26  # bytes that a reader shares with us, for what it decodes
 START = "import sys; sys.path[:] = {path!r}; from ldp3.apart import _serve; _serve({shared})"
 Answer = tuple[Any, Sequence[Any]]  # something for JSON, and buffers
@@ -46,7 +49,8 @@ def answer(
     until the block ends. `Unreadable` is raised for what the decoder says against the content, also
     if it dies of it; what the operating system says is an `OSError`, as it would be here.
     """
-    task = pickle.dumps((function.__module__, function.__name__, args, memory, os.getcwd()))  # noqa: PTH109
+    called = function.__module__, function.__name__, args, os.getcwd()  # noqa: PTH109
+    task = pickle.dumps((*called, memory))
     while True:
         reader = _idle_reader(threads) or _Reader(threads)
         with suppress(_Gone):  # it had waited too long, and left at this very moment
@@ -121,8 +125,10 @@ class _Reader:
         code = self.process.wait()
         if code == 0:
             raise _Gone
+        if code == TOO_MUCH:
+            raise Unreadable("more memory is needed to read it than is allowed")
         if code in (-signal.SIGABRT, -signal.SIGSEGV, -signal.SIGBUS, -signal.SIGILL):
-            raise Unreadable("the reader died of it: it is damaged, or needs too much memory")
+            raise Unreadable("it is so damaged that the reader died of it")
         raise LDPError(f"The process that reads files ended with code {code}: is there memory?")
 
     def end(self) -> None:
@@ -194,18 +200,17 @@ def _serve(file: int) -> None:
     """The reader's own side: work until nobody asks any more."""
     tasks, answers, shared = sys.stdin.buffer, os.dup(1), mmap.mmap(file, SHARED)
     os.dup2(2, 1)  # what anybody prints must not get between the answers
-    used = _data_bytes()
+    limit = [sys.maxsize]
+    threading.Thread(target=_watch, args=(limit,), daemon=True).start()
     while select.select([tasks], [], [], IDLE)[0] and len(size := tasks.read(8)) == 8:
         task = pickle.loads(tasks.read(int.from_bytes(size, "little")))
-        _send(answers, shared, *_answer(used, *task))
+        *call, limit[0] = task
+        _send(answers, shared, *_answer(*call))
 
 
-def _answer(
-    used: int, module: str, name: str, args: Any, memory: int, folder: str
-) -> tuple[str, Any, Sequence[Any]]:
+def _answer(module: str, name: str, args: Any, folder: str) -> tuple[str, Any, Sequence[Any]]:
     try:
         os.chdir(folder)
-        _limit(used + memory)
         return "", *getattr(import_module(module), name)(*args)
     except LDPError as error:
         return "mistake", str(error), ()
@@ -232,16 +237,21 @@ def _send(pipe: int, shared: mmap.mmap, error: str, value: Any, buffers: Sequenc
             view = view[os.write(pipe, view) :]
 
 
-def _data_bytes() -> int:
+def _watch(limit: list[int]) -> None:
+    """End the reader when it holds more memory than it may: a decoder cannot be asked to stop.
+
+    A limit of the system's would let allocations fail, and then threads wait for each other for
+    ever.
+    """
+    while True:
+        time.sleep(0.02)
+        if _own_bytes() > limit[0]:
+            os._exit(TOO_MUCH)
+
+
+def _own_bytes() -> int:
     """Memory that this process holds for itself, where Linux tells."""
-    with suppress(OSError, ValueError), open("/proc/self/statm") as file:  # noqa: PTH123
-        return int(file.read().split()[5]) * os.sysconf("SC_PAGE_SIZE")
+    with suppress(OSError), open("/proc/self/statm") as file:  # noqa: PTH123
+        _, resident, shared, *_ = map(int, file.read().split())
+        return (resident - shared) * mmap.PAGESIZE
     return 0
-
-
-def _limit(size: int) -> None:
-    with suppress(ImportError, OSError, ValueError):
-        import resource
-
-        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        resource.setrlimit(resource.RLIMIT_DATA, (size, hard))

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 import stat
 import warnings
 from base64 import b64decode, b64encode
@@ -80,8 +81,8 @@ class Memo:
                 told = f"{self.path}: a bit of the memo was flipped, and is mended."
                 warnings.warn(told, stacklevel=2)
                 return text
-        if all(32 <= byte < 127 for byte in line) and not line.endswith(b'"}'):
-            return None  # never finished, and so never sent
+        if _was_never_finished(line):  # and so never sent
+            return None
         raise self._damaged(number)
 
     def _note(self, number: int, text: bytes, reports: dict[int, bytes]) -> None:
@@ -137,3 +138,29 @@ class Memo:
             os.fchmod(file, 0o600)
             told = f"{self.path}: others could read the memo; now only its owner can."
             warnings.warn(told, stacklevel=2)
+
+
+_LINE = (
+    re.compile(rb"[0-9a-f]{0,16}"),
+    b' {"collection": "',
+    re.compile(rb"[0-9a-f]{0,64}"),
+    b'", "value": ',
+    re.compile(rb"[0-9]*"),
+    b', "report": "',
+    re.compile(rb"[A-Za-z0-9+/=]*"),
+    b'"}',
+)
+
+
+def _was_never_finished(line: bytes) -> bool:
+    """Whether a line is the beginning of one of ours, and not all of it."""
+    for piece in _LINE:
+        if isinstance(piece, bytes):
+            if len(line) < len(piece):
+                return piece.startswith(line)
+            if not line.startswith(piece):
+                return False
+            line = line[len(piece) :]
+        else:
+            line = piece.sub(b"", line, count=1)
+    return False

@@ -15,7 +15,7 @@ import os
 import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any
@@ -26,7 +26,7 @@ from ldp3.experiment.earlier import goes_on
 from ldp3.experiment.grid import Experiment
 from ldp3.experiment.lines import read, written
 from ldp3.files import lock, sync_folder
-from ldp3.results.storage import files_of, is_table, read_manifest
+from ldp3.results.storage import files_of, is_table, read_manifest, read_table
 from ldp3.results.table import Results
 from ldp3.seals import sealed, unsealed
 
@@ -215,7 +215,7 @@ def _opened(output: Path) -> IO[bytes]:
 
 
 def _forget_files(output: Path) -> None:
-    for path in reversed(files_of(output)):  # the manifest, which vouches, first
+    for path in files_of(output):  # the table first: without it, a manifest vouches for nothing
         if path.exists():
             path.unlink()
             sync_folder(path.parent)
@@ -247,6 +247,8 @@ def _earlier(output: Path) -> dict[str, Any] | None:
             return found if table in there else None
     if not there or _SAVING in _lines(path_of(output)):
         return None
+    if manifest.exists() and manifest not in there and _is_results(table):  # only its zeros are
+        return None
     raise InvalidParameter(
         f"{str(there[0])!r} exists and is no output of ours: choose another `output`, or move it."
     )
@@ -258,6 +260,13 @@ def _manifest(path: Path) -> dict[str, Any] | None:
         return read_manifest(path)
     except InvalidData:
         return None if path.read_bytes().startswith(b'{\n  "data": [') else {}
+
+
+def _is_results(table: Path) -> bool:
+    with suppress(InvalidData):
+        read_table(table)
+        return True
+    return False
 
 
 def _holds_something(path: Path) -> bool:

@@ -68,9 +68,9 @@ def load_results(path: str | Path) -> Results:
         raise InvalidData(f"{str(target)!r} holds no complete results: manifest.json is missing.")
     manifest = read_manifest(manifest_of(target)) if manifest_of(target).exists() else {}
     if not target.is_dir():
-        return Results(_read_table(target), manifest)
+        return Results(read_table(target), manifest)
     return Results(
-        _read_table(target / "table.parquet"),
+        read_table(target / "table.parquet"),
         manifest,
         _datasets(_read_frame(target / "truth.parquet", label=pl.String, users=pl.Int64)),
         _read_frame(target / "means.parquet", frequencies=pl.List),
@@ -139,7 +139,8 @@ def read_manifest(path: Path) -> dict[str, Any]:
     return found
 
 
-def _read_table(path: Path) -> pl.DataFrame:
+def read_table(path: Path) -> pl.DataFrame:
+    """A table of results, checked."""
     if path.suffix not in READERS:
         raise InvalidData(f"Results are {', '.join(READERS)} or a folder, got {str(path)!r}.")
     table = _read(path, READERS[path.suffix])
