@@ -103,17 +103,17 @@ def test_a_small_file_cannot_take_all_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading, "MEMORY", 2**27)
-    wide = pa.array([bytes(200_000)] * 2_000, pa.large_binary())  # 400 MB
+    wide = pa.array([bytes(200_000)] * 1_200, pa.large_binary())  # 240 MB
     bomb = tmp_path / "bomb.parquet"
     pq.write_table(pa.table({"report": wide}), bomb, use_dictionary=False, compression="zstd")
     assert bomb.stat().st_size < 2**20
     server = Aggregator(PLAN)
     server.add_files([bomb], threads=1)
     assert server.n == 0
-    assert server.refused == {"unreadable": 2_000}
+    assert server.refused == {"unreadable": 1_200}
     monkeypatch.setattr(reading, "MEMORY", 2**30)
     server.add_files([bomb], threads=1)
-    assert server.refused == {"unreadable": 2_000, "wrong length": 2_000}
+    assert server.refused == {"unreadable": 1_200, "wrong length": 1_200}
 
 
 @pytest.mark.slow
@@ -239,7 +239,7 @@ def test_a_damaged_memo_never_reports_afresh(tmp_path: Path) -> None:
     whole = path.read_bytes()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for _ in range(300):
+        for _ in range(150):
             data = flipped(flipped(flipped(whole, rng), rng), rng)
             path.write_bytes(data)
             for value, report in sent.items():
