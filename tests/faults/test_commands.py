@@ -93,21 +93,23 @@ def test_reports_from_a_pipe_are_refused(folder: Path, run: Run) -> None:
 def test_a_file_that_goes_while_it_is_counted_stops_the_command(
     folder: Path, monkeypatch: pytest.MonkeyPatch, ending: str
 ) -> None:
-    frame = pl.DataFrame({"report": [b"x"] * 100})
-    {
-        "parquet": frame.write_parquet,
-        "arrow": frame.write_ipc,
-    }.get(ending, lambda path: Path(path).write_text("x" * 1_000))(f"reports.{ending}")
+    frame, path = pl.DataFrame({"report": [b"x"] * 100}), folder / f"reports.{ending}"
+    if ending == "parquet":
+        frame.write_parquet(path)
+    elif ending == "arrow":
+        frame.write_ipc(path)
+    else:
+        path.write_text("x" * 1_000)
     count = reading.count_part
 
     def count_what_is_gone(*args: object) -> object:
-        (folder / f"reports.{ending}").unlink()
+        path.unlink()
         return count(*args)  # type: ignore[arg-type]
 
     monkeypatch.setattr(reading, "count_part", count_what_is_gone)
     server = Aggregator(folder / "plan.json")
     with pytest.raises(LDPError, match="there is no such file"):
-        server.add_files([f"reports.{ending}"])
+        server.add_files([path])
     assert (server.n, server.refused) == (0, {})
 
 
