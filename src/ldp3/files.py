@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
+from os import PathLike
 from pathlib import Path
 from secrets import token_hex
 from typing import IO
@@ -196,3 +197,19 @@ def _remove_stale(path: Path) -> None:
             path.unlink()
     finally:
         os.close(number)
+
+
+def real_path(path: str | PathLike[str]) -> Path:
+    """A path without symbolic links; where they lead round in a circle, as it is."""
+    try:
+        return Path(path).resolve()
+    except (OSError, RuntimeError):
+        return Path(path).absolute()
+
+
+def home_path(path: str) -> Path:
+    """A path with `~` for the home of a person; where there is nobody of that name, as it is."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)

@@ -1,7 +1,8 @@
-"""Run a query over a Parquet file that nobody vouches for: see `ldp3.apart`."""
+"""Run a query over a Parquet or Arrow file that nobody vouches for: see `ldp3.apart`."""
 
 import io
 import os
+from pathlib import Path
 
 import polars as pl
 
@@ -14,6 +15,12 @@ def collect(query: pl.LazyFrame) -> pl.DataFrame:
         return pl.read_ipc_stream(io.BytesIO(found))
 
 
+def read_stream(source: Path | bytes) -> pl.DataFrame:
+    """The rows of an Arrow stream, in a file or in memory."""
+    with answer(_streamed, source, memory=_half_the_memory()) as (_, (found,)):
+        return pl.read_ipc_stream(io.BytesIO(found))
+
+
 def schema(query: pl.LazyFrame) -> pl.Schema:
     """Names and types of the columns that a query finds."""
     with answer(_typed, query.serialize(), memory=_half_the_memory()) as (_, (found,)):
@@ -23,6 +30,10 @@ def schema(query: pl.LazyFrame) -> pl.Schema:
 def _collected(query: bytes) -> Answer:
     frame = pl.LazyFrame.deserialize(io.BytesIO(query)).collect(engine="streaming")
     return None, [frame.write_ipc_stream(None).getbuffer()]
+
+
+def _streamed(source: Path | bytes) -> Answer:
+    return None, [pl.read_ipc_stream(source).write_ipc_stream(None).getbuffer()]
 
 
 def _typed(query: bytes) -> Answer:

@@ -37,13 +37,19 @@ class Users:
         Whether the columns' names come from the data itself.
     whole
         All columns, where the rows come from a text file.
-    untrusted
-        Whether the rows are decoded in a process of their own, because a damaged file could end
-        this one.
     explain
         Why the rows cannot be read, in words, given what the reader said.
     notes
         What a person should know about how the rows were read.
+    parts
+        The files that the rows come from, one after the other, where these are several.
+    items
+        Whether a row holds several items of one user, a transaction.
+    title
+        What the header calls the column of the values.
+    untrusted
+        Whether the rows are decoded in a process of their own, because a damaged file could end
+        this one.
     """
 
     name: str
@@ -53,9 +59,12 @@ class Users:
     unit: str = "position"
     header: bool = True
     whole: pl.LazyFrame | None = None
-    untrusted: bool = False
     explain: Callable[[Exception], str] = _unexplained
     notes: tuple[str, ...] = ()
+    parts: "tuple[Users, ...]" = ()
+    items: bool = False
+    title: str | None = None
+    untrusted: bool = False
 
     def collect(self, query: pl.LazyFrame) -> pl.DataFrame:
         """Run a query over the rows, in batches; what cannot be read is said in one line."""
@@ -89,11 +98,16 @@ class Users:
 
     def place(self, index: int) -> str:
         """What a person calls the row with this index."""
+        for part in self.parts:
+            rows = part.collect(part.frame.select(pl.len())).item()
+            if index < rows:
+                return f"{part.source}, {part.place(index)}"
+            index -= rows
         return f"{self.unit} {self.first + index:,}"
 
     def blank_rows_at_end(self) -> int:
         """How many rows at the end hold nothing at all: blank lines, not users."""
-        if self.whole is None:
+        if self.whole is None or self.parts:  # parts come without theirs
             return 0
         blank = self.whole.select(pl.all_horizontal(pl.all().is_null()).alias(VALUE))
         filled = blank.with_row_index(ROW).filter(~pl.col(VALUE))

@@ -10,6 +10,7 @@ from ldp3.arrays import FloatArray, IntArray
 from ldp3.experiment.cells import Cell, Measured, Outcome, carried, from_sums
 from ldp3.experiment.lab import Lab
 from ldp3.results.table import SCHEMA, Results
+from ldp3.types import Dataset
 
 
 def collect(lab: Lab, measured: Measured, about: Mapping[str, Any]) -> Results:
@@ -26,7 +27,7 @@ def collect(lab: Lab, measured: Measured, about: Mapping[str, Any]) -> Results:
         **ex.identity,
         "better": {c.spec: m.better for c, m in zip(ex.metrics, metrics, strict=True)},
         "seconds": seconds,
-        "notes": [*(note for data in ex.datasets for note in data.notes), *lab.notes],
+        "notes": [*_notes(ex.datasets), *lab.notes],
         **about,
     }
     return Results(
@@ -42,6 +43,12 @@ def collect(lab: Lab, measured: Measured, about: Mapping[str, Any]) -> Results:
         if ex.keep == "estimates"
         else None,
     )
+
+
+def _notes(datasets: Sequence[Dataset]) -> list[str]:
+    """What a person should know of the data; of which, where there are several."""
+    of = {data.name: f"{data.name}: " if len(datasets) > 1 else "" for data in datasets}
+    return [of[data.name] + note for data in datasets for note in data.notes]
 
 
 def _scores(lab: Lab, cell: Cell, parts: Sequence[Outcome]) -> pl.DataFrame:

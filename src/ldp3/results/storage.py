@@ -11,18 +11,19 @@ import polars as pl
 from ldp3.apart import Unreadable, decoding_error
 from ldp3.errors import InvalidData, InvalidParameter
 from ldp3.files import read_json, sync_file, sync_folder, whole_file
+from ldp3.results.spreadsheets import read_csv, write_csv
 from ldp3.results.table import SCHEMA, Results
 from ldp3.tables import collect
 from ldp3.types import Dataset
 
 FOLDER = ("table", "truth", "means", "estimates")
 WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
-    ".csv": lambda table, path: table.write_csv(path),
+    ".csv": lambda table, path: path.write_text(write_csv(table), encoding="utf-8"),
     ".parquet": lambda table, path: table.write_parquet(path),
     ".json": lambda table, path: table.write_json(path),
 }
 READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
-    ".csv": lambda path: pl.read_csv(path, schema_overrides=SCHEMA),
+    ".csv": lambda path: read_csv(path, SCHEMA),
     ".parquet": lambda path: collect(pl.scan_parquet(path, glob=False)),
     ".json": pl.read_json,
 }
@@ -89,6 +90,7 @@ def _truth(datasets: Mapping[str, Dataset]) -> pl.DataFrame | None:
                 if data.positions is not None
                 else pl.repeat(None, data.d, dtype=pl.Float64, eager=True),
                 "users": data.histogram,
+                "ordered": pl.repeat(data.ordered, data.d, eager=True),
             }
         )
         for name, data in datasets.items()
@@ -103,7 +105,11 @@ def _datasets(truth: pl.DataFrame | None) -> dict[str, Dataset]:
     for (name,), rows in truth.group_by("dataset", maintain_order=True):
         positions = None if rows["position"].null_count() else rows["position"].to_numpy()
         made[str(name)] = Dataset(
-            str(name), rows["users"].to_numpy(), rows["label"].to_list(), positions
+            str(name),
+            rows["users"].to_numpy(),
+            rows["label"].to_list(),
+            positions,
+            ordered="ordered" in rows.columns and bool(rows["ordered"].all()),
         )
     return made
 
