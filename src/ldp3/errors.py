@@ -2,6 +2,7 @@
 
 import difflib
 import inspect
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
@@ -136,6 +137,17 @@ def needing_full(what: str) -> Iterator[None]:
         if error.name is None or error.name.startswith("ldp3"):
             raise
         raise ImportError(f"{what} needs {error.name}: pip install 'ldp3[full]'.") from None
+
+
+def system_error(error: BaseException) -> int | None:
+    """The operating system's number of an error, 0 for an `OSError` that has none.
+
+    Rust says it in words, whatever the class of its error.
+    """
+    number = error.errno if isinstance(error, OSError) else None
+    if said := re.search(r"\(os error (\d+)\)", str(error)):
+        return number or int(said[1])
+    return number or (0 if isinstance(error, OSError) else None)
 
 
 def short(given: object, most: int = 200) -> str:

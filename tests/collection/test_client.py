@@ -1,5 +1,6 @@
 """The client: secure, light, fixed size, and with a memory if asked."""
 
+import errno
 import inspect
 import json
 import os
@@ -185,7 +186,7 @@ def test_a_line_that_was_never_finished_was_never_sent(tmp_path: Path) -> None:
 def test_a_damaged_memo_is_refused_not_replaced(tmp_path: Path, change: dict[str, object]) -> None:
     plan = Plan("numbers", "olh", 1.0, 300)
     Client(plan, memo=tmp_path / "memo").report(7)
-    entry = json.loads((tmp_path / "memo").read_text())
+    entry = json.loads((tmp_path / "memo").read_text().split(maxsplit=1)[1])
     (tmp_path / "memo").write_text(json.dumps({**entry, **change}) + "\n")
     with pytest.raises(InvalidData, match="line 1 of the memo is damaged"):
         Client(plan, memo=tmp_path / "memo").report(7)
@@ -195,3 +196,45 @@ def test_a_memo_that_cannot_be_written_sends_nothing(tmp_path: Path) -> None:
     client = Client(Plan("numbers", "olh", 1.0, 300), memo=tmp_path / "no" / "memo")
     with pytest.raises(InvalidData, match="nothing was sent"):
         client.report(7)
+
+
+def test_a_memo_that_others_can_read_is_closed_to_them(tmp_path: Path) -> None:
+    plan, path = Plan("numbers", "olh", 1.0, 300), tmp_path / "memo"
+    first = Client(plan, memo=path).report(7)
+    path.chmod(0o644)
+    with pytest.warns(UserWarning, match="others could read the memo"):
+        assert Client(plan, memo=path).report(7) == first
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_memo_that_cannot_be_closed_to_others_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "memo"
+    path.touch(0o666)
+    path.chmod(0o666)
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(os, "fchmod", refuse)
+    with pytest.raises(InvalidData, match="Operation not permitted"):
+        Client(Plan("numbers", "olh", 1.0, 300), memo=path).report(7)
+
+
+def test_a_pipe_is_no_memo(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "memo", 0o600)
+    with pytest.raises(InvalidData, match="a memo is a regular file"):
+        Client(Plan("numbers", "olh", 1.0, 300), memo=tmp_path / "memo").report(7)
+
+
+def test_half_a_line_on_a_full_disk_sends_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan, path, write = Plan("numbers", "olh", 1.0, 300), tmp_path / "memo", os.write
+    monkeypatch.setattr(os, "write", lambda file, data: write(file, data[:60]))
+    with pytest.raises(InvalidData, match="No space left on device; nothing was sent"):
+        Client(plan, memo=path).report(7)
+    monkeypatch.undo()
+    sent = Client(plan, memo=path).report(7)
+    assert Client(plan, memo=path).report(7) == sent

@@ -14,7 +14,7 @@ from ldp3.cli import options
 from ldp3.cli.speaking import Console
 from ldp3.collection.reports import ReportFormat
 from ldp3.errors import InvalidParameter, require
-from ldp3.files import real_path
+from ldp3.files import real_path, require_no_input
 from ldp3.printing import show
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def aggregate(
 
     require(threads is None or threads >= 1, "--threads", "must be at least 1", threads)
     require_once(reports)
+    require_no_input(output, [description, *reports, *plugins])
     server = Aggregator(description, plugins)
     console = Console(quiet=quiet)
     console.notes(said_of(server.plan.epsilon))

@@ -1,6 +1,7 @@
 """What `--data` names: one dataset for each argument."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,7 +9,8 @@ from typing import TYPE_CHECKING
 from ldp3.cli.options import loaded
 from ldp3.datasets.base import Reading
 from ldp3.datasets.opening import STDIN
-from ldp3.errors import InvalidParameter
+from ldp3.errors import InvalidData, InvalidParameter
+from ldp3.files import home_path
 
 if TYPE_CHECKING:
     from ldp3.types import Dataset
@@ -26,6 +28,17 @@ def datasets(
     named = [replace(one, name=name) for one, name in zip(found, _names(found, data), strict=True)]
     notes = dict.fromkeys(f"{one.name}: {note}" for one in named for note in one.notes)
     return named, [*_told(named, data), *notes]
+
+
+def inputs(data: Sequence[str]) -> list[Path]:
+    """The files that are read, as far as these are files."""
+    from ldp3.datasets.several import files_in
+
+    found = []
+    for one in data:
+        with suppress(InvalidData, OSError):
+            found += files_in(home_path(one), Reading(input_format="lines"))
+    return found
 
 
 def one_dataset(

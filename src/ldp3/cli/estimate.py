@@ -37,7 +37,10 @@ def estimate(
     """
     from ldp3.collection.aggregator import Aggregator
     from ldp3.collection.estimates import CollectionEstimate
+    from ldp3.files import require_no_input
 
+    if output is not None:
+        require_no_input(output, [counts, *plugins])
     server = Aggregator.load(counts, plugins)
     Console().notes(said_of(server.plan.epsilon))
     found = CollectionEstimate.of(server, method, confidence, simultaneous)

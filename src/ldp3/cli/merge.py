@@ -9,6 +9,7 @@ from ldp3.budget import said_of
 from ldp3.cli import options
 from ldp3.cli.aggregate import require_once, summary
 from ldp3.cli.speaking import Console
+from ldp3.files import require_no_input
 from ldp3.printing import show
 
 
@@ -30,6 +31,7 @@ def merge(
     from ldp3.collection.aggregator import Aggregator
 
     require_once(counts)
+    require_no_input(output, [*counts, *plugins])
     whole, *parts = [Aggregator.load(path, plugins) for path in counts]
     for part in parts:
         whole.merge(part)

@@ -1,6 +1,7 @@
 """The options that several commands share, each written once."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Group, Parameter
 
 from ldp3.datasets.base import Format, Missing, Pick, Reading
-from ldp3.errors import InvalidParameter
+from ldp3.errors import InvalidParameter, LDPError
+from ldp3.printing import show
 
 if TYPE_CHECKING:
     from ldp3.types import Dataset
@@ -176,6 +178,21 @@ def numbers(values: Sequence[str]) -> list[float]:
         except ValueError:
             raise InvalidParameter(f"-e: epsilon must be a number > 0, got {text!r}.") from None
     return found
+
+
+@contextmanager
+def printing(text: str) -> Iterator[None]:
+    """Write files here: the text comes after them, for whoever reads it may leave at any time.
+
+    It comes even if a file cannot be written, so that no work is lost.
+    """
+    try:
+        yield
+    except LDPError:
+        with suppress(OSError, LDPError):
+            show(text)
+        raise
+    show(text)
 
 
 def loaded(data: str, reading: Reading, plugins: Sequence[Path]) -> "Dataset":

@@ -48,8 +48,9 @@ def perturb(
     from ldp3.collection.plan import Plan
     from ldp3.collection.reports import format_of, write_reports
     from ldp3.collection.values import codes_in
-    from ldp3.files import whole_file
+    from ldp3.files import require_no_input, whole_file
 
+    require_no_input(output, [description, values, *plugins])
     collection, kind = Plan.load(description, plugins), format_of(output, format, "format")
     require_modest(collection.name, collection.epsilon, max_epsilon)
     if ids and kind == "raw":

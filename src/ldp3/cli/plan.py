@@ -42,10 +42,12 @@ def plan(
     """
     from ldp3.collection.description import ledger
     from ldp3.collection.plan import Plan
+    from ldp3.files import require_no_input
     from ldp3.postprocessing.base import method as build
 
     if (domain is None) == (domain_size is None):
         raise InvalidParameter("The domain is needed: give either --domain or --domain-size.")
+    require_no_input(output, [domain, *plugins])
     labels = None if domain is None else _labels(domain, other)
     made = Plan(
         name or output.name.partition(".")[0] or str(output),

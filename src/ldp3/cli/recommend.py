@@ -7,10 +7,10 @@ from cyclopts import Parameter
 
 from ldp3.budget import said_of
 from ldp3.cli import options
-from ldp3.cli.data import one_dataset
+from ldp3.cli.data import inputs, one_dataset
 from ldp3.cli.speaking import Console
 from ldp3.errors import LARGEST_EPSILON, InvalidParameter
-from ldp3.printing import show
+from ldp3.files import require_no_input
 from ldp3.progress import say
 
 
@@ -62,6 +62,7 @@ def recommend(
         raise InvalidParameter("`save` is for one choice: give one epsilon and one metric.")
     chosen = options.specs("-p", protocols)
     if save is not None:
+        require_no_input(save, [*inputs(data), reading.domain, *plugins])
         _require_deployable(chosen, plugins)
     if not quiet:
         on_compile(lambda: say("compiling kernels (first run only)…"))
@@ -85,9 +86,9 @@ def recommend(
             plugins=plugins,
             progress=console,
         )
-    show(found.render(format))
-    if save is not None:
-        found.plan(users.labels, plugins).save(save)
+    with options.printing(found.render(format)):
+        if save is not None:
+            found.plan(users.labels, plugins).save(save)
 
 
 def _require_deployable(protocols: list[str], plugins: list[Path]) -> None:

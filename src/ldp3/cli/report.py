@@ -28,6 +28,7 @@ def report(
     figures
         Write figures (PDF, SVG, PNG), tables (LaTeX, Markdown) and BibTeX into this folder.
     """
+    from ldp3.files import require_no_input
     from ldp3.reporting.figures import plot
     from ldp3.reporting.page import page_path
     from ldp3.reporting.page import report as write
@@ -37,6 +38,7 @@ def report(
         raise InvalidParameter("Say what to write: --output PAGE.html or --figures FOLDER.")
     if output is not None:
         page_path(output)
+        require_no_input(output, [results])
     found = load_results(results)
     Console().notes(said_of(*found.table["epsilon"].unique()))
     if output is not None:

@@ -10,9 +10,10 @@ from cyclopts import Parameter
 
 from ldp3.budget import said_of
 from ldp3.cli import options
-from ldp3.cli.data import datasets
+from ldp3.cli.data import datasets, inputs
 from ldp3.cli.speaking import Console
 from ldp3.errors import InvalidParameter
+from ldp3.files import require_no_input
 from ldp3.printing import show
 from ldp3.progress import say
 
@@ -29,7 +30,7 @@ def run(
     epsilon: options.Epsilons = ["1"],  # noqa: B006
     protocols: options.Protocols = ["paper"],  # noqa: B006
     methods: options.Methods = ["paper"],  # noqa: B006
-    repeats: Annotated[int, Parameter(name=["--repeats", "-r"])] = 10,
+    repeats: Annotated[int | None, Parameter(name=["--repeats", "-r"])] = None,
     threads: options.Threads = None,
     data: options.Data = ["flights"],  # noqa: B006
     metrics: options.Metrics = ["l1"],  # noqa: B006
@@ -55,7 +56,7 @@ def run(
     Parameters
     ----------
     repeats
-        Independent collections for each protocol and ε.
+        Independent collections for each protocol and ε; 10 if not given.
     simulate
         exact draws what the server would count from its exact law, where the protocol knows it;
         users perturbs the value of every user.
@@ -63,7 +64,8 @@ def run(
         What metrics compare with: the truth, or the raw estimate before post-processing.
     output
         Write the table to a .csv, .parquet or .json file, or everything into a folder. The same
-        command goes on where it was interrupted. Results hold the true frequencies of the data.
+        command goes on where it was interrupted, one with more repeats where it ended. Results hold
+        the true frequencies of the data.
     fresh
         Start over, whatever the output holds.
     keep_estimates
@@ -86,6 +88,8 @@ def run(
         _refuse_page(report)
     if report is not None and len(data) > 1:
         raise InvalidParameter("A page shows one dataset: leave --report out, or run each alone.")
+    for written in filter(None, (output, report)):
+        require_no_input(written, [*inputs(data), reading.domain, *plugins])
     users, notes = datasets(data, reading, plugins)
     console = Console(quiet=quiet)
     console.notes(notes)
@@ -143,11 +147,11 @@ def _kept(output: Path | None) -> str:
 
 def _show(results: "Results", format: str, page: Path | None) -> None:
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    show(results.render(format, width))
-    if page is not None:
-        from ldp3.reporting.page import report
+    with options.printing(results.render(format, width)):
+        if page is not None:
+            from ldp3.reporting.page import report
 
-        report(results, page)
+            report(results, page)
 
 
 def _refuse_page(page: Path) -> None:

@@ -72,6 +72,10 @@ class Counts:
                 self.seen.add(digest)
         return first
 
+    def copy(self) -> "Counts":
+        """The same, to be changed by itself."""
+        return Counts(self.tally, dict(self.refused), set(self.seen), self.forgotten)
+
     def merge(self, other: "Counts") -> None:
         """Add what another part counted."""
         self.tally += other.tally

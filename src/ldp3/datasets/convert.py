@@ -7,6 +7,7 @@ import polars as pl
 
 from ldp3.datasets.users import COUNT, VALUE
 from ldp3.errors import InvalidData
+from ldp3.files import whole_file
 from ldp3.types import Dataset
 
 MOST_ROWS = 10**9  # of one value each: they are held in memory
@@ -30,16 +31,14 @@ def write(data: Dataset, path: Path, counts: bool = False) -> None:
             f"with its count (`with_counts`)."
         )
     frame = _histogram(data) if counts else _rows(data)
-    try:
+    with whole_file(path) as temporary:
         if ending == ".parquet":
-            frame.sink_parquet(path)
+            frame.sink_parquet(temporary)
         elif ending == ".csv":
-            frame.sink_csv(path)
+            frame.sink_csv(temporary)
         else:
             _require_lines(data, path)
-            frame.sink_csv(path, include_header=False, quote_style="never")
-    except OSError as error:
-        raise InvalidData(f"{path}: cannot be written: {error}.") from None
+            frame.sink_csv(temporary, include_header=False, quote_style="never")
 
 
 def _histogram(data: Dataset) -> pl.LazyFrame:

@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 import polars as pl
 
+from ldp3.apart import decoding_error
 from ldp3.datasets.base import Format, Reading
 from ldp3.datasets.opening import WORKBOOKS, Content, content
 from ldp3.datasets.packing import ENDINGS as PACKED
@@ -15,6 +16,7 @@ from ldp3.datasets.text import open_text
 from ldp3.datasets.users import VALUE, Users
 from ldp3.datasets.workbooks import open_workbook
 from ldp3.errors import InvalidData
+from ldp3.tables import read_stream
 
 ENDINGS: dict[str, Format] = {
     ".txt": "lines",
@@ -51,13 +53,18 @@ def open_file(path: Path, reading: Reading, domain: Collection[str] | None = Non
         frame = {
             "parquet": _parquet, "arrow": _arrow, "json": _json, "jsonl": _json_lines
         }[kind](found)  # fmt: skip
-    except (pl.exceptions.PolarsError, OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError, RecursionError) as error:
+        raise InvalidData(f"{found.source}: {_unreadable(kind, error)}") from None
+    except BaseException as error:  # panics, too
+        if decoding_error(error) is None:
+            raise
         raise InvalidData(f"{found.source}: {_unreadable(kind, error)}") from None
 
     def explain(error: Exception) -> str:
         return _unreadable(kind, error)
 
-    return Users(Path(found.name).stem, found.source, frame, 1, "row", explain=explain)
+    untrusted, name = kind in ("parquet", "arrow"), Path(found.name).stem
+    return Users(name, found.source, frame, 1, "row", untrusted=untrusted, explain=explain)
 
 
 def format_of(found: Content | Path, reading: Reading) -> Format:
@@ -95,7 +102,7 @@ def _parquet(found: Content) -> pl.LazyFrame:
 def _arrow(found: Content) -> pl.LazyFrame:
     if found.sample().startswith(b"ARROW1"):
         return pl.scan_ipc(found.scannable)
-    return pl.read_ipc_stream(found.scannable).lazy()
+    return read_stream(found.scannable).lazy()
 
 
 def _json_lines(found: Content) -> pl.LazyFrame:
@@ -123,6 +130,6 @@ def _as_text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _unreadable(kind: str, error: Exception) -> str:
+def _unreadable(kind: str, error: BaseException) -> str:
     lines = str(error).strip().splitlines()
     return f"is not {CALLED[kind]} file that can be read ({lines[0] if lines else 'damaged'})."

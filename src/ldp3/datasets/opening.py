@@ -15,6 +15,7 @@ from ldp3.errors import InvalidData, did_you_mean
 STDIN = ("-", "/dev/stdin")
 SAMPLE = 2**20  # bytes that are looked at to see how a text file is written
 BLOCK = 2**18
+UNPACKED = 2**31  # bytes of a packed file that are held in memory
 STREAMED = (None, "gz", "zst")  # what polars unpacks while it reads text
 WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")  # some are zip files of their own
 
@@ -64,7 +65,16 @@ class Content:
         """The same bytes, in memory where they are packed."""
         if self.memory is not None or self.packed is None:
             return self
-        return replace(self, memory=b"".join(self.blocks(SAMPLE)))
+        return replace(self, memory=b"".join(self._bounded()))
+
+    def _bounded(self) -> Iterator[bytes]:
+        """All bytes, unpacked, as long as they can be held."""
+        size = 0
+        for block in self.blocks(SAMPLE):
+            if (size := size + len(block)) > UNPACKED:
+                most = f"{UNPACKED / 2**30:g} GiB"
+                raise InvalidData(f"{self.source}: holds more than {most}; unpack it first.")
+            yield block
 
     def as_text(self) -> "Content":
         """The same text in UTF-8 with line feeds; nothing is copied if it is so already."""

@@ -60,6 +60,7 @@ def open_files(
         frame,
         header=parts[0].header,
         whole=frame if parts[0].text else None,
+        untrusted=any(part.untrusted for part in parts),
         explain=lambda error: _explain(parts, error),
         notes=(f"One dataset of {len(files)} files: {shown}.", *notes),
         parts=parts,

@@ -1,11 +1,14 @@
 """Rows of users before they are counted, and where in the file each one stands."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import polars as pl
 
+from ldp3.apart import Unreadable, decoding_error
 from ldp3.errors import InvalidData
+from ldp3.tables import collect, schema
 
 VALUE, COUNT, ROW = "value", "count", "row"  # the columns of a frame that is ready to be counted
 
@@ -44,6 +47,9 @@ class Users:
         Whether a row holds several items of one user, a transaction.
     title
         What the header calls the column of the values.
+    untrusted
+        Whether the rows are decoded in a process of their own, because a damaged file could end
+        this one.
     """
 
     name: str
@@ -58,13 +64,12 @@ class Users:
     parts: "tuple[Users, ...]" = ()
     items: bool = False
     title: str | None = None
+    untrusted: bool = False
 
     def collect(self, query: pl.LazyFrame) -> pl.DataFrame:
         """Run a query over the rows, in batches; what cannot be read is said in one line."""
-        try:
-            return query.collect(engine="streaming")
-        except (pl.exceptions.PolarsError, OSError) as error:
-            raise self._unreadable(error) from error
+        with self._explaining():
+            return collect(query) if self.untrusted else query.collect(engine="streaming")
 
     @property
     def text(self) -> bool:
@@ -73,10 +78,8 @@ class Users:
 
     def schema(self) -> pl.Schema:
         """Names and types of the columns."""
-        try:
-            return self.frame.collect_schema()
-        except (pl.exceptions.PolarsError, OSError) as error:
-            raise self._unreadable(error) from error
+        with self._explaining():
+            return schema(self.frame) if self.untrusted else self.frame.collect_schema()
 
     def selecting(self, *columns: pl.Expr) -> "Users":
         """The same rows with other columns."""
@@ -115,6 +118,18 @@ class Users:
     def error(self, what: str) -> InvalidData:
         """An error that names the file."""
         return InvalidData(f"{self.source}: {what}")
+
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
+        """Say in one line what cannot be read; what the reader of a text file panics at, too."""
+        try:
+            yield
+        except (pl.exceptions.PolarsError, OSError, Unreadable) as error:
+            raise self._unreadable(error) from error
+        except BaseException as error:
+            if (reason := decoding_error(error)) is None:
+                raise
+            raise self._unreadable(ValueError(reason)) from error
 
     def _unreadable(self, error: Exception) -> InvalidData:
         if isinstance(error, pl.exceptions.NoDataError):

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from ldp3.arrays import FloatArray, IntArray
-from ldp3.experiment.cells import Cell, Measured, Outcome, from_sums
+from ldp3.experiment.cells import Cell, Measured, Outcome, carried, from_sums
 from ldp3.experiment.lab import Lab
 from ldp3.results.table import SCHEMA, Results
 from ldp3.types import Dataset
@@ -37,7 +37,7 @@ def collect(lab: Lab, measured: Measured, about: Mapping[str, Any]) -> Results:
         manifest=manifest,
         datasets=dict(lab.datasets),
         means=None
-        if ex.keep == "scores"
+        if ex.keep == "scores" or not measured.summed
         else _stacked([_means(lab, *group, measured.sums) for group in ran.items()]),
         estimates=_stacked([_estimates(lab, *group) for group in ran.items()])
         if ex.keep == "estimates"
@@ -77,7 +77,9 @@ def _means(
     counts = sum((~np.isnan(part.values[:, :, 0])).sum(axis=0) for part in parts)
     there = np.flatnonzero(counts)
     frequencies = from_sums(sums[cell])[there] / np.asarray(counts)[there, None]
-    return _vectors(lab, cell, there, frequencies)
+    exact = carried(sums[cell])[:, there].swapaxes(0, 1).reshape(len(there), -1)
+    before = pl.Series("sums", exact, dtype=pl.Array(pl.Int64, exact.shape[1])).arr.to_list()
+    return _vectors(lab, cell, there, frequencies).with_columns(before)
 
 
 def _estimates(lab: Lab, cell: Cell, parts: Sequence[Outcome]) -> pl.DataFrame:

@@ -31,6 +31,7 @@ Named = str | type | object  # a spec, a class, or a ready object
 
 MOST_CELLS = 10**7  # what is to do is written down before it is done
 PACKAGES = ("ldp3", "numpy", "numba", "scipy", "polars")
+REPEATS = 10  # where nobody asks for a number
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,8 @@ class Experiment:
         The grid, in the order of the tables.
     repeats, seed
         Independent collections per dataset, protocol and ε, and where their randomness starts.
+    repeats_asked
+        Whether somebody asked for this number of repeats, or it was chosen.
     simulate
         ``exact`` draws the tally from its law where the protocol knows it, ``users`` perturbs
         every user's value.
@@ -88,13 +91,14 @@ class Experiment:
     protocols: tuple[Choice, ...]
     methods: tuple[Choice, ...]
     metrics: tuple[Choice, ...]
-    repeats: int = 10
+    repeats: int = REPEATS
     seed: int = 0
     simulate: Way = "exact"
     reference: Reference = "truth"
     keep: Keep = "means"
     plugins: tuple[Path, ...] = ()
     attacks: tuple[Choice, ...] = (Choice("none", "none"),)
+    repeats_asked: bool = True
 
     def __post_init__(self) -> None:
         settle_numbers(self)
@@ -137,6 +141,7 @@ class Experiment:
             "methods": [c.spec for c in self.methods],
             "metrics": [c.spec for c in self.metrics],
             "repeats": self.repeats,
+            "repeats_asked": self.repeats_asked,
             "seed": self.seed,
             "simulate": self.simulate,
             "reference": self.reference,
@@ -161,7 +166,7 @@ def experiment(
     methods: Named | Sequence[Named] = "paper",
     metrics: Named | Sequence[Named] = "l1",
     *,
-    repeats: int = 10,
+    repeats: int | None = None,
     seed: int = 0,
     simulate: Way = "exact",
     reference: Reference = "truth",
@@ -180,7 +185,8 @@ def experiment(
         protocols=choices(FrequencyOracle, protocols, modules),
         methods=none + tuple(c for c in chosen if c.spec != "none"),
         metrics=choices(Metric, metrics, modules),
-        repeats=repeats,
+        repeats=REPEATS if repeats is None else repeats,
+        repeats_asked=repeats is not None,
         seed=seed,
         simulate=simulate,
         reference=reference,
