@@ -5,6 +5,7 @@ import inspect
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
+from itertools import islice
 from math import inf, isfinite
 from pathlib import Path
 from typing import Any, TypeGuard, TypeVar
@@ -13,6 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 T = TypeVar("T")
+
+LARGEST_EPSILON = 40.0  # beyond it, probabilities of lies come down to a few of 2⁶⁴ words
+MANY_NAMES = 1_000  # among more of them, or for a longer one, no similar name is looked for
 
 
 class LDPError(ValueError):
@@ -51,7 +55,7 @@ def require(holds: bool, who: object, what: str, got: object) -> None:
     """Refuse a parameter: ``require(d >= 2, self, "d must be at least 2", d)``."""
     if not holds:
         name = who if isinstance(who, str) else type(who).__name__
-        raise InvalidParameter(f"{name}: {what}, got {got!r}.")
+        raise InvalidParameter(f"{name}: {what}, got {short(got)}.")
 
 
 def whole(number: object, low: float = -inf, high: float = inf) -> TypeGuard[int]:
@@ -80,7 +84,14 @@ def require_epsilon_and_domain(who: object, epsilon: float, d: int) -> None:
     """The two parameters that every frequency oracle has."""
     number = isinstance(epsilon, int | float) and not isinstance(epsilon, bool)
     require(number and isfinite(epsilon) and epsilon > 0, who, "epsilon must be > 0", epsilon)
+    require_possible(who, epsilon)
     require(whole(d, 2), who, "d must be an integer of at least 2", d)
+
+
+def require_possible(who: object, epsilon: float) -> None:
+    """Refuse an ε at which a report is the value itself."""
+    what = f"epsilon must be at most {LARGEST_EPSILON:g}, for beyond it a report hides nothing"
+    require(epsilon <= LARGEST_EPSILON, who, what, epsilon)
 
 
 def require_values(who: object, values: object, d: int) -> NDArray[np.uint32]:
@@ -127,9 +138,22 @@ def needing_full(what: str) -> Iterator[None]:
         raise ImportError(f"{what} needs {error.name}: pip install 'ldp3[full]'.") from None
 
 
+def short(given: object, most: int = 200) -> str:
+    """What was given, as Python writes it, and not much longer than a line.
+
+    >>> short("a" * 1000, most=8)
+    "'aaaaaa…"
+    """
+    text = repr(given)
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """``" Did you mean 'oue' or 'olh'?"``, or nothing if nothing is close."""
-    close = difflib.get_close_matches(name, list(known), n=2, cutoff=0.4)
+    known = list(islice(known, MANY_NAMES + 1))
+    if max(len(known), len(name)) > MANY_NAMES:  # comparing takes too long
+        return ""
+    close = difflib.get_close_matches(name, known, n=2, cutoff=0.4)
     return f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
 
 

@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from os import PathLike
 from pathlib import Path
 
 from ldp3.errors import InvalidData
@@ -45,3 +46,19 @@ def read_json(path: Path) -> object:
         raise InvalidData(f"{path}: cannot be read: {error.strerror}.") from None
     except (ValueError, RecursionError):
         raise InvalidData(f"{path}: is not JSON.") from None
+
+
+def real_path(path: str | PathLike[str]) -> Path:
+    """A path without symbolic links; where they lead round in a circle, as it is."""
+    try:
+        return Path(path).resolve()
+    except (OSError, RuntimeError):
+        return Path(path).absolute()
+
+
+def home_path(path: str) -> Path:
+    """A path with `~` for the home of a person; where there is nobody of that name, as it is."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)

@@ -5,6 +5,7 @@ exit code 2; a bug of ours is a traceback. What is slow to import is imported by
 """
 
 import os
+import re
 import shlex
 import sys
 from collections.abc import Callable
@@ -32,6 +33,8 @@ from ldp3.errors import InDoubt, LDPError
 from ldp3.plugins import blame
 from ldp3.progress import say
 
+LONGEST = 1_000  # characters of what is said of a mistake
+
 app = App(
     name="ldp3",
     help="Local differential privacy: compare every protocol and post-processing on your data.",
@@ -52,6 +55,9 @@ app.command(list_, name="list", group=COMPARE)
 
 def run_command(arguments: list[str]) -> int:
     """The exit code of a command."""
+    for word in arguments:
+        if not _is_text(word):
+            return _mistake(f"{word!r} is not UTF-8: rename the file.")
     try:
         code = app(
             _with_stdin(arguments),
@@ -59,7 +65,7 @@ def run_command(arguments: list[str]) -> int:
             print_error=False,
             result_action="return_value",
         )
-        sys.stdout.flush()
+        sys.stdout.flush()  # while there is somebody to tell that it cannot be
     except UnusedCliTokensError as error:
         return _mistake(f"Unexpected {shlex.join(error.unused_tokens or [])!r}. See ldp3 --help.")
     except InDoubt as doubt:
@@ -70,13 +76,16 @@ def run_command(arguments: list[str]) -> int:
         say("ldp3: stopped.")
         return 130
     except BrokenPipeError:  # whoever read our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget_output()
         return 0
     except Exception as error:
-        said = blame(error)
-        if said is None:
-            raise
-        return _mistake(f"{said}. Mend the plug-in.")
+        if said := blame(error):
+            return _mistake(f"{said}. Mend the plug-in.")
+        if isinstance(error, OSError):  # a full disk, a long name: the machine's word, not a bug
+            return _mistake(f"{error.filename or 'standard output'}: {error.strerror or error}.")
+        if isinstance(error, MemoryError):
+            return _mistake("There is not enough memory for this: ask for less.")
+        raise
     return code or 0
 
 
@@ -97,5 +106,20 @@ def _commands(arguments: list[str], doubt: InDoubt) -> str:
 
 
 def _mistake(text: str) -> int:
-    say(f"ldp3: {' '.join(text.split())}")
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _forget_output()
+    words = " ".join(text.split())
+    say(f"ldp3: {words}" if len(words) <= LONGEST else f"ldp3: {words[:LONGEST]}…")
     return 2
+
+
+def _is_text(word: str) -> bool:
+    """Whether it can be written to a file of ours; a file's name need not be text."""
+    return not re.search("[\ud800-\udfff]", word)
+
+
+def _forget_output() -> None:
+    """Let what cannot be written be: Python would try again when it ends, and complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -34,7 +34,8 @@ Protocols = Annotated[
     _several,
     Parameter(
         name=["--protocols", "-p"],
-        help='Protocols, such as grr or "olh(g=4)"; paper, all. See `ldp3 list protocols`.',
+        help='Protocols, such as grr or "olh(g=4)"; paper, all, literature. See '
+        "`ldp3 list protocols`.",
     ),
 ]
 Methods = Annotated[

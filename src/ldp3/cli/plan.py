@@ -5,8 +5,11 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from ldp3.budget import said_of
 from ldp3.cli import options
+from ldp3.cli.speaking import Console
 from ldp3.errors import InvalidParameter
+from ldp3.printing import show, visible
 
 
 def plan(
@@ -55,15 +58,16 @@ def plan(
         plugins=plugins,
     )
     build(made.method, *made.modules).require_applies(made.oracle)
+    Console().notes(said_of(made.epsilon))
     made.save(output)
     payload = made.oracle.layout.size
-    print(f"{output}: {made.name}, {made.protocol}, ε = {made.epsilon:g}, d = {made.d:,}")
-    print(f"identifier {made.identifier[:14]}")
-    print(
+    show(visible(f"{output}: {made.name}, {made.protocol}, ε = {made.epsilon:g}, d = {made.d:,}"))
+    show(f"identifier {made.identifier[:14]}")
+    show(
         f"{made.report_bytes:,} bytes a report: {payload:,} for {made.oracle.report_bits:,} bits, "
         f"{made.report_bytes - payload} for version and identifier"
     )
-    print("\n".join(ledger(made.epsilon)))
+    show("\n".join(ledger(made.epsilon)))
 
 
 def _labels(domain: Path, other: str | None) -> tuple[str, ...]:

@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+from ldp3.budget import said_of
 from ldp3.cli import options
+from ldp3.cli.speaking import Console
 from ldp3.errors import InvalidParameter
 from ldp3.progress import say
 
@@ -36,6 +38,7 @@ def report(
     if output is not None:
         page_path(output)
     found = load_results(results)
+    Console().notes(said_of(*found.table["epsilon"].unique()))
     if output is not None:
         write(found, output)
         say(f"{output}: {output.stat().st_size / 1e6:.1f} MB, works offline.")

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from ldp3.budget import said_of
 from ldp3.cli import options
 from ldp3.cli.data import datasets
 from ldp3.cli.speaking import Console
 from ldp3.errors import InvalidParameter
+from ldp3.printing import show
 from ldp3.progress import say
 
 Format = Literal["table", "markdown", "latex", "json", "csv"]
@@ -86,8 +88,7 @@ def run(
         raise InvalidParameter("A page shows one dataset: leave --report out, or run each alone.")
     users, notes = datasets(data, reading, plugins)
     console = Console(quiet=quiet)
-    for note in notes:
-        console.note(note)
+    console.notes(notes)
     lab = Lab(
         experiment(
             [one if population is None else one.scaled(population) for one in users],
@@ -103,8 +104,7 @@ def run(
             plugins=plugins,
         )
     )
-    for note in lab.notes:
-        console.note(note)
+    console.notes([*lab.notes, *said_of(*lab.experiment.epsilons)])
     if dry_run:
         return _dry_run(lab, threads)
     if not quiet:
@@ -143,7 +143,7 @@ def _kept(output: Path | None) -> str:
 
 def _show(results: "Results", format: str, page: Path | None) -> None:
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    print(results.render(format, width))
+    show(results.render(format, width))
     if page is not None:
         from ldp3.reporting.page import report
 
@@ -163,24 +163,24 @@ def _dry_run(lab: "Lab", threads: int | None) -> int:
     ex, expected = lab.experiment, forecast(lab, threads)
     by_users = list(dict.fromkeys(c.protocol for c in lab.cells if lab.way(c) == "users"))
     for one in ex.datasets:
-        print(f"data       {one.name}: n = {one.n:,}, d = {one.d:,}")
-    print(f"epsilon    {' '.join(f'{e:g}' for e in ex.epsilons)}")
+        show(f"data       {one.name}: n = {one.n:,}, d = {one.d:,}")
+    show(f"epsilon    {' '.join(f'{e:g}' for e in ex.epsilons)}")
     for name, choices in (
         ("protocols", ex.protocols),
         ("methods", ex.methods),
         ("metrics", ex.metrics),
     ):
-        print(f"{name:<10} {' '.join(c.spec for c in choices)}")
-    print(f"simulate   {'exact' if not by_users else 'by users: ' + ' '.join(by_users)}")
-    print(f"cells      {ex.size:,} = data × protocols × epsilons × {ex.repeats} repeats")
-    print(f"rows       {ex.size * len(ex.methods) * len(ex.metrics):,} at most")
-    print(
+        show(f"{name:<10} {' '.join(c.spec for c in choices)}")
+    show(f"simulate   {'exact' if not by_users else 'by users: ' + ' '.join(by_users)}")
+    show(f"cells      {ex.size:,} = data × protocols × epsilons × {ex.repeats} repeats")
+    show(f"rows       {ex.size * len(ex.methods) * len(ex.metrics):,} at most")
+    show(
         f"time       about {_duration(expected.elapsed)} on {expected.threads} threads with a core "
         f"each, after start-up; extrapolated from one cell of each protocol:"
     )
     for spec, seconds in expected.seconds.items():
-        print(f"           {spec}: {_duration(seconds)} of processor time")
-    print(f"memory     about {expected.memory / 1e9:.1f} GB")
+        show(f"           {spec}: {_duration(seconds)} of processor time")
+    show(f"memory     about {expected.memory / 1e9:.1f} GB")
     return 0
 
 

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from collections.abc import Iterable
 from functools import cache
 
 from ldp3.progress import Terminal
@@ -43,6 +44,11 @@ def _flags() -> set[str]:
 
 class Console(Terminal):
     """Progress and notes of a command."""
+
+    def notes(self, texts: Iterable[str]) -> None:
+        """Several things that a person should know."""
+        for text in texts:
+            self.note(text)
 
     def note(self, text: str) -> None:
         super().note(as_flags(text))

@@ -123,5 +123,6 @@ def digests_of(identifiers: Iterable[str | bytes | int | None]) -> list[bytes | 
 
 
 def _digest(identifier: str | bytes | int) -> bytes:
-    content = identifier if isinstance(identifier, bytes) else str(identifier).encode()
-    return blake2b(content, digest_size=16).digest()
+    if not isinstance(identifier, bytes):
+        identifier = str(identifier).encode(errors="surrogatepass")  # any text will do
+    return blake2b(identifier, digest_size=16).digest()

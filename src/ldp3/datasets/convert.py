@@ -9,6 +9,8 @@ from ldp3.datasets.users import COUNT, VALUE
 from ldp3.errors import InvalidData
 from ldp3.types import Dataset
 
+MOST_ROWS = 10**9  # of one value each: they are held in memory
+
 
 def write(data: Dataset, path: Path, counts: bool = False) -> None:
     """Write one value per row (.txt, .csv, .parquet), or with `counts` each value with its count.
@@ -22,6 +24,11 @@ def write(data: Dataset, path: Path, counts: bool = False) -> None:
         raise InvalidData(f"{path}: a dataset is written to .txt, .csv or .parquet.")
     if ending == ".txt" and counts:
         raise InvalidData(f"{path}: values with counts are written to .csv or .parquet.")
+    if not counts and data.n > MOST_ROWS:
+        raise InvalidData(
+            f"{path}: {data.n:,} rows are too many, {MOST_ROWS:,} at most: write each value once, "
+            f"with its count (`with_counts`)."
+        )
     frame = _histogram(data) if counts else _rows(data)
     try:
         if ending == ".parquet":

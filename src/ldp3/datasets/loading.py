@@ -21,6 +21,7 @@ from ldp3.datasets.several import files_in, open_files, stands_for_files
 from ldp3.datasets.transactions import single_values
 from ldp3.datasets.users import Users
 from ldp3.errors import InvalidData, InvalidParameter, UnknownName, did_you_mean
+from ldp3.files import home_path
 from ldp3.plugins import load_plugins
 from ldp3.types import Dataset
 
@@ -92,7 +93,7 @@ def _names_data(thing: object) -> bool:
     if isinstance(thing, str):
         known = kinds.find(Source)  # type: ignore[type-abstract]
         name = kinds.plain(thing.partition("(")[0])
-        return name in map(kinds.plain, known) or Path(thing).expanduser().is_file()
+        return name in map(kinds.plain, known) or home_path(thing).is_file()
     is_source = isinstance(thing, type) and issubclass(thing, Source)
     return is_source or isinstance(thing, Dataset | Source | Path)
 
@@ -123,7 +124,7 @@ def _resolve(text: str, *plugins: ModuleType) -> Source | Path:
     known = kinds.find(Source, *plugins)  # type: ignore[type-abstract]
     name = text.partition("(")[0].strip()
     spellings = {kinds.plain(s) for n, c in known.items() for s in (n, *kinds.aliases_of(c))}
-    path = Path(text).expanduser()
+    path = home_path(text)
     if kinds.plain(name) in spellings:
         return specs.build(Source, text, *plugins)  # type: ignore[type-abstract]
     if re.match(r"[a-z][a-z0-9+.-]*://", text, re.IGNORECASE):

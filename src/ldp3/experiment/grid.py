@@ -15,7 +15,8 @@ from types import ModuleType
 from typing import Any, Literal, get_args
 
 from ldp3 import kinds, specs
-from ldp3.errors import InvalidParameter, require, settle_numbers, whole
+from ldp3.errors import InvalidParameter, require, require_possible, settle_numbers, whole
+from ldp3.files import real_path
 from ldp3.metrics.base import Metric
 from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import PostProcessor
@@ -28,6 +29,7 @@ Reference = Literal["truth", "raw"]
 Keep = Literal["scores", "means", "estimates"]
 Named = str | type | object  # a spec, a class, or a ready object
 
+MOST_CELLS = 10**7  # what is to do is written down before it is done
 PACKAGES = ("ldp3", "numpy", "numba", "scipy", "polars")
 
 
@@ -96,7 +98,10 @@ class Experiment:
         _must(len(self.epsilons) > 0, "at least one `epsilons` is needed", self.epsilons)
         for e in self.epsilons:
             _must(isfinite(e) and e > 0, "`epsilons` must be numbers > 0", e)
+            require_possible("benchmark", e)
         _must(whole(self.repeats, 1), "`repeats` must be at least 1", self.repeats)
+        most = f"`repeats` must be so few that there are at most {MOST_CELLS:,} cells"
+        _must(self.size <= MOST_CELLS, most, self.repeats)
         _must(whole(self.seed, 0), "`seed` must be at least 0", self.seed)
         _must(self.simulate in get_args(Way), "`simulate` is 'exact' or 'users'", self.simulate)
         known = self.reference in get_args(Reference)
@@ -161,7 +166,7 @@ def experiment(
     plugins: Iterable[str | Path] = (),
 ) -> Experiment:
     """The experiment that people mean: names looked up, sets opened, doubles and nonsense out."""
-    paths = tuple(Path(p).resolve() for p in plugins)
+    paths = tuple(map(real_path, plugins))
     modules = load_plugins(paths)
     given = epsilons if isinstance(epsilons, Iterable) else [epsilons]
     chosen = choices(PostProcessor, methods, modules)
@@ -217,8 +222,7 @@ def choices(
 
 
 def _open(kind: Any, thing: Named, modules: Sequence[ModuleType]) -> list[Choice]:
-    if isinstance(thing, str) and (name := kinds.plain(thing)) in ("all", *kind.sets):
-        members = kinds.find(kind) if name == "all" else kind.sets[name]
+    if isinstance(thing, str) and (members := _set(kind, kinds.plain(thing))):
         return [Choice(spec, spec, asked=False) for spec in members]
     if isinstance(thing, FrequencyOracle):
         raise InvalidParameter(
@@ -227,6 +231,17 @@ def _open(kind: Any, thing: Named, modules: Sequence[ModuleType]) -> list[Choice
         )
     spec = _canonical(kind, thing, modules)
     return [Choice(spec, spec if isinstance(thing, str) else thing)]
+
+
+def _set(kind: Any, name: str) -> list[str]:
+    """The members of a set that people name as one; none if there is no such set.
+
+    ``all`` leaves out what another one does better, ``literature`` does not.
+    """
+    if name in ("all", "literature"):
+        every = kinds.find(kind)
+        return [s for s, cls in every.items() if name != "all" or not getattr(cls, "instead", "")]
+    return list(kind.sets.get(name, ()))
 
 
 def _canonical(kind: type, thing: Named, modules: Sequence[ModuleType]) -> str:

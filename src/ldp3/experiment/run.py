@@ -159,7 +159,8 @@ def benchmark(
         A dataset, a path, a spec such as ``"zipf(s=1.2, d=128, n=1_000_000)"``, an array, or a
         list of datasets.
     epsilons, protocols, methods, metrics
-        One or several; names, specs or classes, ``"paper"`` or ``"all"``.
+        One or several; names, specs or classes, ``"paper"``, ``"all"``
+        or, for protocols, ``"literature"``: also those that another one beats.
     repeats, seed, simulate, reference, plugins
         See `Experiment`.
     threads

@@ -9,17 +9,18 @@ import polars as pl
 
 from ldp3.errors import InvalidData, InvalidParameter
 from ldp3.files import read_json, whole_file, write_text
+from ldp3.results.spreadsheets import read_csv, write_csv
 from ldp3.results.table import SCHEMA, Results
 from ldp3.types import Dataset
 
 FOLDER = ("table", "truth", "means", "estimates")
 WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
-    ".csv": lambda table, path: table.write_csv(path),
+    ".csv": lambda table, path: path.write_text(write_csv(table), encoding="utf-8"),
     ".parquet": lambda table, path: table.write_parquet(path),
     ".json": lambda table, path: table.write_json(path),
 }
 READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
-    ".csv": lambda path: pl.read_csv(path, schema_overrides=SCHEMA),
+    ".csv": lambda path: read_csv(path, SCHEMA),
     ".parquet": pl.read_parquet,
     ".json": pl.read_json,
 }
