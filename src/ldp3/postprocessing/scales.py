@@ -22,7 +22,7 @@ FIRST = 4  # half-width of the narrowest tents in steps: one standard deviation
 RATIO = 4  # of the half-widths of one scale of tents and the one before
 SHIFTS = 0.0, 0.5  # of the tents, in half-widths: one fit each, and their posteriors are averaged
 BACKGROUND = 0.5  # values that nobody has seen, shared by the lowest tents of all scales
-STEPS = 100  # of the fixed-point iteration
+STEPS = 300  # of the fixed-point iteration
 RELAX = 0.5  # how much further each step goes than it says, as an exponent
 EXACT = 1e-12  # a standard deviation below which nothing is noise any more
 
@@ -68,8 +68,7 @@ class Posterior:
         _likelihood(mean, grid.theta, base[first], slope, start[first], likelihood)
         priors = np.empty((len(SHIFTS), len(grid.cells)))
         for prior, shift in zip(priors, SHIFTS, strict=True):
-            parts = _parts(grid.cells, shift)
-            _fit(likelihood, count, start[first], grid.cells, *parts, prior)
+            _parts(grid.cells, shift).fit(likelihood, count, start[first], grid.cells, prior)
         return cls(x, base, slope, grid.theta, start, width, priors)
 
     def moments(self) -> tuple[FloatArray, FloatArray]:
@@ -129,6 +128,19 @@ class _Parts(NamedTuple):
     last: IntArray  # the first one that it no longer covers
     extra: FloatArray  # values it has before any was seen
 
+    def fit(
+        self, L: FloatArray, count: FloatArray, start: IntArray, cells: IntArray, prior: FloatArray
+    ) -> None:
+        """Fit the weights of the parts to estimates in increasing order, and add the parts up."""
+        low = np.searchsorted(start, self.first - L.shape[1], side="right")
+        high = np.searchsorted(start, self.last)
+        offset = np.append(0, np.cumsum(np.maximum(high - low, 0)))
+        bands, w = np.empty(offset[-1]), np.empty(len(self.centre))
+        where = self.centre, self.half, self.total, self.first, self.last
+        _bands(L, start, cells, *where, low, offset, bands)
+        _fit(bands, low, offset, count, self.extra, w)
+        _mixture(w, cells, *where, prior)
+
 
 def _parts(cells: IntArray, shift: float) -> _Parts:
     """An atom at every cell, and of tents at every scale those that cover one."""
@@ -171,9 +183,9 @@ def _seen(estimate: Estimate) -> tuple[FloatArray, FloatArray, float]:
 
 def _merged(x: FloatArray, tau: FloatArray, base: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
     """Estimates that the noise cannot tell apart, as one: who is first, how many, and their mean."""
-    if np.ptp(base) > 0:  # values with noise of their own stand for themselves
-        return np.arange(len(x)), np.ones(len(x)), x
     order = np.argsort(x, kind="stable")
+    if np.ptp(base) > 0:  # values with noise of their own stand for themselves
+        return order, np.ones(len(x)), x[order]
     below = x[order] / sqrt(base[0])  # below zero τ stands still
     bins = np.floor(np.where(below < 0, below, tau[order]) * FINE)
     begins = np.flatnonzero(np.append(True, np.diff(bins) > 0))
@@ -201,52 +213,70 @@ def _likelihood(
 
 
 @njit
+def _bands(
+    L: FloatArray, start: IntArray, cells: IntArray, centre: IntArray, half: IntArray,
+    total: FloatArray, first: IntArray, last: IntArray, low: IntArray, offset: IntArray,
+    out: FloatArray,
+) -> None:  # fmt: skip
+    """Likelihood of every part on the estimates that see it, one part after the other."""
+    for c in range(centre.size):
+        for k in range(offset[c + 1] - offset[c]):
+            i, t = low[c] + k, 0.0
+            for j in range(max(first[c], start[i]), min(last[c], start[i] + L.shape[1])):
+                t += L[i, j - start[i]] * (half[c] - abs(cells[j] - centre[c]))
+            out[offset[c] + k] = t / (half[c] * total[c])
+
+
+@njit
 def _fit(
-    L: FloatArray, count: FloatArray, start: IntArray, cells: IntArray, centre: IntArray,
-    half: IntArray, total: FloatArray, first: IntArray, last: IntArray, extra: FloatArray,
-    prior: FloatArray,
+    bands: FloatArray, low: IntArray, offset: IntArray, count: FloatArray, extra: FloatArray,
+    w: FloatArray,
 ) -> None:  # fmt: skip
     """Weights of the parts by w ← exp ψ(expected number of values + extra); dead ones leave."""
     d = 0.0
     for i in range(count.size):
         d += count[i]
-    alive, w, g = np.arange(centre.size), np.full(centre.size, d / centre.size), np.empty(cells.size)
-    size = centre.size
-    for step in range(STEPS + 1):
-        for j in range(cells.size):
-            prior[j] = g[j] = 0.0
+    alive, size, seen = np.arange(w.size), w.size, np.empty(count.size)
+    for c in range(w.size):
+        w[c] = d / w.size
+    for _ in range(STEPS):
+        for i in range(count.size):
+            seen[i] = 1e-300
         for a in range(size):
             c = alive[a]
-            scale, slant = w[c] / total[c], w[c] / (total[c] * half[c])
-            for j in range(first[c], last[c]):
-                prior[j] += scale - slant * abs(cells[j] - centre[c])
-        for j in range(cells.size):
-            prior[j] = max(prior[j], 1e-300)
-        if step == STEPS:
-            return
-        for i in range(start.size):
-            t = 0.0
-            for k in range(L.shape[1]):
-                t += L[i, k] * prior[start[i] + k]
-            weight = count[i] / t
-            for k in range(L.shape[1]):
-                g[start[i] + k] += weight * L[i, k]
+            for k in range(offset[c + 1] - offset[c]):
+                seen[low[c] + k] += w[c] * bands[offset[c] + k]
+        for i in range(count.size):
+            seen[i] = count[i] / seen[i]
         everything, kept = 0.0, 0
         for a in range(size):
             c, t = alive[a], 0.0
-            for j in range(first[c], last[c]):
-                t += g[j] * (1.0 - abs(cells[j] - centre[c]) / half[c])
-            new = _exp_digamma(w[c] * t / total[c] + extra[c])
+            for k in range(offset[c + 1] - offset[c]):
+                t += seen[low[c] + k] * bands[offset[c] + k]
+            new = _exp_digamma(w[c] * t + extra[c])
             if new > 1e-12:
                 new *= (new / w[c]) ** RELAX
+            w[c] = new
             if new > 0:
-                w[c] = new
                 alive[kept] = c
                 kept += 1
                 everything += new
         size = kept
         for a in range(size):
             w[alive[a]] *= d / everything
+
+
+@njit
+def _mixture(
+    w: FloatArray, cells: IntArray, centre: IntArray, half: IntArray, total: FloatArray,
+    first: IntArray, last: IntArray, out: FloatArray,
+) -> None:  # fmt: skip
+    for j in range(cells.size):
+        out[j] = 1e-300
+    for c in range(w.size):
+        if w[c] > 0:
+            for j in range(first[c], last[c]):
+                out[j] += w[c] * (half[c] - abs(cells[j] - centre[c])) / (half[c] * total[c])
 
 
 @njit
