@@ -20,12 +20,14 @@ class PostProcessor(ABC):
 
     One method suffices: `refine`. One that cannot serve every oracle also says `applies` and, in
     words, `needs`; one whose result is always a distribution says `distribution = True`, one that
-    never turns the order of two equally noisy values round says `keeps_order = True`.
+    never turns the order of two equally noisy values round says `keeps_order = True`, one that
+    takes neighbours in the domain for alike says `ordered = True`.
     """
 
     aliases: ClassVar[tuple[str, ...]] = ()
     distribution: ClassVar[bool] = False  # at least 0 and summing to 1, to 1e-12
     keeps_order: ClassVar[bool] = False  # of equal noise, a higher estimate never ends below
+    ordered: ClassVar[bool] = False  # only for domains whose order means something
     needs: ClassVar[str] = ""  # of an oracle, in words, where not every oracle will do
     sets: ClassVar[dict[str, tuple[str, ...]]] = {  # that people name as one
         "paper": (
@@ -75,6 +77,10 @@ class _Chain(PostProcessor):
     @property
     def keeps_order(self) -> bool:  # type: ignore[override]
         return all(part.keeps_order for part in self.parts)
+
+    @property
+    def ordered(self) -> bool:  # type: ignore[override]
+        return any(part.ordered for part in self.parts)
 
     @property
     def needs(self) -> str:  # type: ignore[override]
