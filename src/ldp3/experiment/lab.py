@@ -4,6 +4,7 @@ Cells draw from streams that their own description names, so the numbers depend 
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -15,12 +16,19 @@ from ldp3.arrays import BoolArray, FloatArray, IntArray
 from ldp3.errors import InvalidData, InvalidParameter, site
 from ldp3.experiment.cells import Cell
 from ldp3.experiment.grid import Experiment, Way
+from ldp3.experiment.limit import SeparableOracle
 from ldp3.metrics.base import Metric
+from ldp3.noise import PureNoise
 from ldp3.plugins import plugin
 from ldp3.postprocessing.base import method
+from ldp3.postprocessing.norm_sub import NormSub
 from ldp3.protocols.base import FrequencyOracle, users_between
 from ldp3.randomness.streams import stream
 from ldp3.types import Estimate, Tally
+
+# The limit is taken in the first repeats, and then in every so-manieth, so that a long run spends
+# at most a fifth of its time on it. A rule, not a stopwatch: the same table on any machine.
+LIMITED = 10
 
 
 class Lab:
@@ -41,6 +49,7 @@ class Lab:
         self.metrics = {name: [m.for_data(d) for m in made] for name, d in self.datasets.items()}
         self._oracles: dict[tuple[str, float, int], FrequencyOracle] = {}
         self._applies: dict[tuple[str, float, int], BoolArray] = {}
+        self._limits: dict[tuple[str, float, str], SeparableOracle | str | None] = {}
         self._refuse_misfits()
 
     def __reduce__(self) -> Any:
@@ -99,7 +108,8 @@ class Lab:
                 notes.append(
                     f"{choice.spec} does not apply to {', '.join(without)}: left out there."
                 )
-        return notes
+        rules = [self.limit(cell) for cell in self.cells]
+        return notes + _once(rule for rule in rules if isinstance(rule, str))
 
     def tally(self, cell: Cell, chunks: range) -> Tally:
         """The tally of some chunks of a cell."""
@@ -123,14 +133,19 @@ class Lab:
         """The values of some users of a cell, in order of value."""
         return users_between(self._ends[cell.dataset], start, stop)
 
-    def frequencies(self, cell: Cell, tally: Tally, wanted: BoolArray | None) -> FloatArray:
-        """Every method on the one estimate of a cell, by method and value; NaN if not wanted."""
+    def estimate(self, cell: Cell, tally: Tally) -> Estimate:
+        """What a cell's protocol makes of its tally."""
         oracle = self.oracle(cell)
         estimate = oracle.estimate(tally)
         if not isinstance(estimate, Estimate):
             raise InvalidData(f"{site(oracle.estimate)}: estimate must give an Estimate.")
         _require_rows(oracle.estimate, estimate.frequencies, oracle.d, "frequency per value")
         _require_numbers(oracle.estimate, estimate.frequencies)
+        return estimate
+
+    def frequencies(self, cell: Cell, estimate: Estimate, wanted: BoolArray | None) -> FloatArray:
+        """Every method on the one estimate of a cell, by method and value; NaN if not wanted."""
+        oracle = self.oracle(cell)
         out = np.full((len(self.methods), oracle.d), np.nan)
         for i in np.flatnonzero(self.applies(cell) if wanted is None else wanted):
             f = self.methods[i](estimate)
@@ -154,6 +169,37 @@ class Lab:
             for metric in (m for m, v in zip(metrics, out[i], strict=True) if np.isnan(v)):
                 raise InvalidData(f"{site(metric.compare)}: compare must give a number, got nan.")
         return out
+
+    def limits(self, cell: Cell, estimate: Estimate) -> FloatArray:
+        """What the separable oracle scores, and as a distribution, by metric; NaN if nothing."""
+        metrics, truth = self.metrics[cell.dataset], self.datasets[cell.dataset].frequencies
+        out, rule = np.full((2, len(metrics)), np.nan), self.limit(cell)
+        often = cell.repeat < LIMITED or cell.repeat % LIMITED == 0
+        if not often or not isinstance(rule, SeparableOracle):
+            return out
+        means, medians = rule(estimate.frequencies)
+        points = {"mean": means, "median": medians}
+        distribution = NormSub().refine(replace(estimate, frequencies=means))
+        for i, metric in enumerate(metrics):
+            if metric.bayes is not None:
+                out[:, i] = metric(truth, points[metric.bayes]), metric(truth, distribution)
+        return out
+
+    def limit(self, cell: Cell) -> SeparableOracle | str | None:
+        """The yardstick of a cell, or why there is none; None where nobody could want it."""
+        place = cell.protocol, cell.epsilon, cell.dataset
+        if place not in self._limits:
+            self._limits[place] = self._limit(cell)
+        return self._limits[place] if cell.attack == "none" else None
+
+    def _limit(self, cell: Cell) -> SeparableOracle | str | None:
+        ex, data, support = self.experiment, self.datasets[cell.dataset], self.oracle(cell).support
+        wanted = any(metric.bayes is not None for metric in self.metrics[cell.dataset])
+        if ex.keep == "scores" or ex.reference == "raw" or not wanted:
+            return None
+        if support is None:
+            return f"No × limit for {cell.protocol}: it has no p and q."
+        return SeparableOracle(data.histogram, PureNoise.of(support, data.n))
 
     def _rng(self, cell: Cell, chunk: int) -> np.random.Generator:
         """The stream of a chunk; nothing but the chunk's own description is in its key."""

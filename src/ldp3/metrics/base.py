@@ -17,6 +17,9 @@ class Metric(ABC):
 
     aliases: ClassVar[tuple[str, ...]] = ()
     better: ClassVar[Literal["lower", "higher"]] = "lower"
+    bayes: ClassVar[Literal["mean", "median"] | None] = (
+        None  # which point of a posterior errs least
+    )
     sets: ClassVar[dict[str, tuple[str, ...]]] = {"paper": ("l1", "l2", "kl", "emd")}
 
     def __call__(self, truth: FloatArray, frequencies: FloatArray) -> float:

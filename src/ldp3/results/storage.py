@@ -9,7 +9,7 @@ import polars as pl
 
 from ldp3.errors import InvalidData, InvalidParameter
 from ldp3.files import read_json, whole_file, write_text
-from ldp3.results.table import SCHEMA, Results
+from ldp3.results.table import LIMITS, SCHEMA, Results
 from ldp3.types import Dataset
 
 FOLDER = ("table", "truth", "means", "estimates")
@@ -124,6 +124,9 @@ def _read_table(path: Path) -> pl.DataFrame:
     if path.suffix not in READERS:
         raise InvalidData(f"Results are {', '.join(READERS)} or a folder, got {str(path)!r}.")
     table = _read(path, READERS[path.suffix])
+    table = table.with_columns(
+        pl.lit(None, SCHEMA[name]).alias(name) for name in LIMITS if name not in table.columns
+    )
     missing = [name for name in SCHEMA if name not in table.columns]
     if missing:
         raise InvalidData(
