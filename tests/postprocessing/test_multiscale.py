@@ -163,6 +163,6 @@ def test_an_order_that_means_nothing_costs_little() -> None:
 
 
 def test_only_the_ordered_one_needs_an_order() -> None:
-    assert ordered.ordered
-    assert ldp3.postprocess("multiscale_ordered+norm_sub").ordered
-    assert not multiscale.ordered
+    assert ordered.needs_order
+    assert ldp3.postprocess("multiscale_ordered+norm_sub").needs_order
+    assert not multiscale.needs_order

@@ -4,7 +4,6 @@ Cells draw from streams that their own description names, so the numbers depend 
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -15,13 +14,12 @@ from ldp3 import specs
 from ldp3.arrays import BoolArray, FloatArray, IntArray
 from ldp3.errors import InvalidData, InvalidParameter, site
 from ldp3.experiment.cells import Cell
-from ldp3.experiment.grid import Experiment, Way
+from ldp3.experiment.grid import Choice, Experiment, Way
 from ldp3.experiment.limit import SeparableOracle
 from ldp3.metrics.base import Metric
 from ldp3.noise import PureNoise
 from ldp3.plugins import plugin
 from ldp3.postprocessing.base import method
-from ldp3.postprocessing.norm_sub import NormSub
 from ldp3.protocols.base import FrequencyOracle, users_between
 from ldp3.randomness.streams import stream
 from ldp3.types import Estimate, Tally
@@ -48,7 +46,7 @@ class Lab:
         made = [specs.build(Metric, c.thing, *self._modules) for c in experiment.metrics]  # type: ignore[type-abstract]
         self.metrics = {name: [m.for_data(d) for m in made] for name, d in self.datasets.items()}
         self._oracles: dict[tuple[str, float, int], FrequencyOracle] = {}
-        self._applies: dict[tuple[str, float, int], BoolArray] = {}
+        self._applies: dict[tuple[str, float, str], BoolArray] = {}
         self._limits: dict[tuple[str, float, str], SeparableOracle | str | None] = {}
         self._refuse_misfits()
 
@@ -80,10 +78,11 @@ class Lab:
 
     def applies(self, cell: Cell) -> BoolArray:
         """Which methods can serve a cell."""
-        place = cell.protocol, cell.epsilon, self.datasets[cell.dataset].d
+        place = cell.protocol, cell.epsilon, cell.dataset
         if place not in self._applies:
-            oracle = self.oracle(cell)
-            self._applies[place] = np.array([m.applies(oracle) for m in self.methods])
+            oracle, ordered = self.oracle(cell), self.datasets[cell.dataset].ordered
+            serves = [m.applies(oracle) and (ordered or not m.needs_order) for m in self.methods]
+            self._applies[place] = np.array(serves)
         return self._applies[place]
 
     def way(self, cell: Cell) -> Way:
@@ -104,12 +103,19 @@ class Lab:
         notes = [f"{spec} has no exact simulation: it runs by users." for spec in _once(slow)]
         for m, choice in enumerate(self.experiment.methods):
             without = _once(c.protocol for c in self.cells if not self.applies(c)[m])
-            if without:
+            if self.methods[m].needs_order:
+                notes += self._unordered(choice)
+            elif without:
                 notes.append(
                     f"{choice.spec} does not apply to {', '.join(without)}: left out there."
                 )
         rules = [self.limit(cell) for cell in self.cells]
         return notes + _once(rule for rule in rules if isinstance(rule, str))
+
+    def _unordered(self, choice: Choice) -> list[str]:
+        labels = [name for name, data in self.datasets.items() if not data.ordered]
+        which = f"{', '.join(labels)}: labels without an order"
+        return [f"{choice.spec} does not apply to {which}."] if labels else []
 
     def tally(self, cell: Cell, chunks: range) -> Tally:
         """The tally of some chunks of a cell."""
@@ -173,17 +179,10 @@ class Lab:
     def limits(self, cell: Cell, estimate: Estimate) -> FloatArray:
         """What the separable oracle scores, and as a distribution, by metric; NaN if nothing."""
         metrics, truth = self.metrics[cell.dataset], self.datasets[cell.dataset].frequencies
-        out, rule = np.full((2, len(metrics)), np.nan), self.limit(cell)
-        often = cell.repeat < LIMITED or cell.repeat % LIMITED == 0
+        rule, often = self.limit(cell), cell.repeat < LIMITED or cell.repeat % LIMITED == 0
         if not often or not isinstance(rule, SeparableOracle):
-            return out
-        means, medians = rule(estimate.frequencies)
-        points = {"mean": means, "median": medians}
-        distribution = NormSub().refine(replace(estimate, frequencies=means))
-        for i, metric in enumerate(metrics):
-            if metric.bayes is not None:
-                out[:, i] = metric(truth, points[metric.bayes]), metric(truth, distribution)
-        return out
+            return np.full((2, len(metrics)), np.nan)
+        return rule.scores(estimate, truth, metrics)
 
     def limit(self, cell: Cell) -> SeparableOracle | str | None:
         """The yardstick of a cell, or why there is none; None where nobody could want it."""
@@ -220,12 +219,18 @@ class Lab:
 
     def _refuse_misfits(self) -> None:
         for cell in self.cells:
-            for choice, fits in zip(self.experiment.methods, self.applies(cell), strict=True):
-                if choice.asked and not fits:
-                    d = self.datasets[cell.dataset].d
+            data = self.datasets[cell.dataset]
+            for m in np.flatnonzero(~self.applies(cell)):
+                choice = self.experiment.methods[m]
+                if choice.asked and self.methods[m].needs_order and not data.ordered:
+                    raise InvalidParameter(
+                        f"{choice.spec} takes neighbours for alike, but the values of {data.name} "
+                        f"are labels without an order: leave it out, or say they are `ordered`."
+                    )
+                if choice.asked:
                     raise InvalidParameter(
                         f"{choice.spec} does not apply to {cell.protocol} at "
-                        f"epsilon={cell.epsilon:g}, d={d}: leave one of them out."
+                        f"epsilon={cell.epsilon:g}, d={data.d}: leave one of them out."
                     )
 
 

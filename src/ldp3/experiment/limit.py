@@ -11,13 +11,18 @@ order of the domain, or that all frequencies sum to one, may do better; a rule t
 frequencies from the same estimates does worse, most of all where each frequency stands alone.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
 from math import sqrt
 
 import numpy as np
 
 from ldp3.arrays import FloatArray, IntArray
 from ldp3.kernels.compile import njit
+from ldp3.metrics.base import Metric
 from ldp3.noise import Noise
+from ldp3.postprocessing.norm_sub import NormSub
+from ldp3.types import Estimate
 
 SIGHT = 6.5  # standard deviations from an estimate where a frequency still counts: e^-21
 FINE = 8  # frequencies closer than one in so many standard deviations are told from no estimate
@@ -53,6 +58,19 @@ class SeparableOracle:
             estimates, *groups, self.distinct, self.each, *self._sight(estimates), means, medians
         )
         return means, medians
+
+    def scores(
+        self, estimate: Estimate, truth: FloatArray, metrics: Sequence[Metric]
+    ) -> FloatArray:
+        """What it scores on an estimate, free and as a distribution, by metric; NaN if unknown."""
+        means, medians = self(estimate.frequencies)
+        points = {"mean": means, "median": medians}
+        distribution = NormSub().refine(replace(estimate, frequencies=means))
+        out = np.full((2, len(metrics)), np.nan)
+        for i, metric in enumerate(metrics):
+            if metric.bayes is not None:
+                out[:, i] = metric(truth, points[metric.bayes]), metric(truth, distribution)
+        return out
 
     def _tau(self, f: FloatArray) -> FloatArray:
         """∫ df / sd(f), where the noise has standard deviation one."""

@@ -21,13 +21,13 @@ class PostProcessor(ABC):
     One method suffices: `refine`. One that cannot serve every oracle also says `applies` and, in
     words, `needs`; one whose result is always a distribution says `distribution = True`, one that
     never turns the order of two equally noisy values round says `keeps_order = True`, one that
-    takes neighbours in the domain for alike says `ordered = True`.
+    takes neighbours in the domain for alike says `needs_order = True`.
     """
 
     aliases: ClassVar[tuple[str, ...]] = ()
     distribution: ClassVar[bool] = False  # at least 0 and summing to 1, to 1e-12
     keeps_order: ClassVar[bool] = False  # of equal noise, a higher estimate never ends below
-    ordered: ClassVar[bool] = False  # only for domains whose order means something
+    needs_order: ClassVar[bool] = False  # for domains whose order means something, and no others
     needs: ClassVar[str] = ""  # of an oracle, in words, where not every oracle will do
     sets: ClassVar[dict[str, tuple[str, ...]]] = {  # that people name as one
         "paper": (
@@ -79,8 +79,8 @@ class _Chain(PostProcessor):
         return all(part.keeps_order for part in self.parts)
 
     @property
-    def ordered(self) -> bool:  # type: ignore[override]
-        return any(part.ordered for part in self.parts)
+    def needs_order(self) -> bool:  # type: ignore[override]
+        return any(part.needs_order for part in self.parts)
 
     @property
     def needs(self) -> str:  # type: ignore[override]

@@ -84,7 +84,7 @@ class MultiscaleOrdered(PostProcessor):
 
     aliases: ClassVar[tuple[str, ...]] = ("multi-scale ordered",)
     distribution: ClassVar[bool] = True
-    ordered: ClassVar[bool] = True
+    needs_order: ClassVar[bool] = True
 
     def refine(self, estimate: Estimate) -> FloatArray:
         from scipy.fft import dct, idct

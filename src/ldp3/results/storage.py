@@ -70,6 +70,7 @@ def _truth(datasets: Mapping[str, Dataset]) -> pl.DataFrame | None:
                 if data.positions is not None
                 else pl.repeat(None, data.d, dtype=pl.Float64, eager=True),
                 "users": data.histogram,
+                "ordered": pl.repeat(data.ordered, data.d, eager=True),
             }
         )
         for name, data in datasets.items()
@@ -84,7 +85,11 @@ def _datasets(truth: pl.DataFrame | None) -> dict[str, Dataset]:
     for (name,), rows in truth.group_by("dataset", maintain_order=True):
         positions = None if rows["position"].null_count() else rows["position"].to_numpy()
         made[str(name)] = Dataset(
-            str(name), rows["users"].to_numpy(), rows["label"].to_list(), positions
+            str(name),
+            rows["users"].to_numpy(),
+            rows["label"].to_list(),
+            positions,
+            ordered="ordered" in rows.columns and bool(rows["ordered"].all()),
         )
     return made
 
