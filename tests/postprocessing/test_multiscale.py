@@ -145,6 +145,41 @@ def test_where_nothing_is_unusual_the_posterior_is_as_wide_as_the_noise() -> Non
     assert np.sqrt(variance[inside].mean()) == pytest.approx(sd, rel=0.1)
 
 
+def test_intervals_hold_about_as_many_frequencies_as_they_say() -> None:
+    data, oracle = ldp3.load("flights"), ldp3.oracle("oue", 1.0, 105)
+    right, width = [], []
+    for repeat in range(20):
+        est = oracle.estimate(oracle.simulate(data.histogram, ldp3.stream(0, "right", repeat)))
+        ends = multiscale.interval(est, 0.95)
+        assert ends is not None
+        low, high = ends
+        assert (low >= 0).all()
+        assert (low <= multiscale(est)).all()
+        assert (multiscale(est) <= high).all()
+        right.append(np.mean((low <= data.frequencies) & (data.frequencies <= high)))
+        wide = est.confidence_interval(0.95)
+        width.append(np.mean(high - low) / np.mean(wide[1] - wide[0]))
+    # 2,100 intervals; no guarantee stands behind them, only this measurement
+    assert 0.92 < np.mean(right) < 0.99
+    assert np.mean(width) < 1
+
+
+def test_a_lone_frequency_has_the_interval_of_its_noise() -> None:
+    rng, d, sd = ldp3.stream(0, "alone"), 300, 1e-5
+    truth = np.arange(1.0, d + 1)
+    est = impure(truth / truth.sum() + rng.normal(0, sd, d), noise=sd**2)
+    low, high = Posterior.of(est).interval(0.95)
+    middle = slice(d // 10, -d // 10)
+    assert np.median((high - low)[middle]) == pytest.approx(2 * 1.96 * sd, rel=0.1)
+
+
+def test_a_level_that_is_none_is_refused_and_most_methods_know_no_interval() -> None:
+    est = impure([0.6, 0.4])
+    with pytest.raises(ldp3.errors.InvalidParameter, match="level must be between 0 and 1"):
+        multiscale.interval(est, 1.0)
+    assert ldp3.postprocess("norm_sub").interval(est) is None
+
+
 def test_the_order_of_a_smooth_domain_is_used() -> None:
     truth = np.exp(-(np.linspace(-3, 3, 256) ** 2) / 2)
     truth /= truth.sum()

@@ -53,6 +53,14 @@ class PostProcessor(ABC):
     def refine(self, estimate: Estimate) -> FloatArray:
         """The method, for a finite estimate of an oracle that it serves."""
 
+    def interval(
+        self,
+        estimate: Estimate,  # noqa: ARG002
+        level: float = 0.95,  # noqa: ARG002
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """Ends (low, high) around each of its frequencies, where the method knows them."""
+        return None
+
     def applies(self, oracle: Oracle) -> bool:  # noqa: ARG002
         """Whether the method can serve this oracle's estimates."""
         return True

@@ -7,6 +7,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from ldp3.arrays import FloatArray
+from ldp3.errors import require
 from ldp3.postprocessing.base import PostProcessor
 from ldp3.postprocessing.norm_sub import NormSub
 from ldp3.postprocessing.posterior import Posterior
@@ -50,6 +51,21 @@ class Multiscale(PostProcessor):
     def refine(self, estimate: Estimate) -> FloatArray:
         mean, _ = Posterior.of(estimate).moments()
         return NormSub().refine(replace(estimate, frequencies=mean))
+
+    def interval(
+        self, estimate: Estimate, level: float = 0.95
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """Credible intervals under the fitted prior, which hold the frequencies of the method.
+
+        They say where a frequency lies if it is one like the others. Over all values of a dataset
+        about `level` of them are right (see docs/postprocessing.md for how many were); for one
+        value in particular, an unusual one most of all, nothing is promised. That is what
+        `Estimate.confidence_interval` is for.
+        """
+        require(0 < level < 1, self, "level must be between 0 and 1", level)
+        posterior, refined = Posterior.of(estimate), self(estimate)
+        low, high = posterior.interval(level)
+        return np.minimum(low, refined), np.maximum(high, refined)
 
 
 @final
