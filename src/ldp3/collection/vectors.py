@@ -41,7 +41,7 @@ def plans() -> Iterator[Plan]:
     for name in deployable():
         for spec in (name, *look_up(kind, name).examples):
             for epsilon, d in SETTINGS:
-                plan = Plan(f"{spec}, d = {d}", spec, epsilon, d)
+                plan = Plan(f"{spec}, d = {d}", spec, epsilon, d, method="none")
                 if plan.oracle.report_bits <= LONGEST:
                     yield plan
 

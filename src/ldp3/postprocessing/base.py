@@ -13,6 +13,9 @@ from ldp3.arrays import FloatArray, as_distribution
 from ldp3.errors import InvalidData, InvalidParameter, needing_full, require, require_finite
 from ldp3.types import Estimate, Oracle
 
+DEFAULT = "multiscale"  # where nobody says which
+WHY = "of all methods it lost least over many kinds of data; biased, as all but none are"
+
 
 @dataclass(frozen=True)
 class PostProcessor(ABC):
