@@ -15,7 +15,9 @@ where it knows nearly everything (less than 2 % of the unprocessed error) have n
 """
 
 import argparse
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -188,15 +190,16 @@ def main() -> None:
     parser.add_argument("--epsilons", nargs="*", type=float, default=[0.25, 0.5, 1.0, 2.0, 4.0])
     parser.add_argument("--fewest", type=int, default=32)
     parser.add_argument("--most", type=int, default=128)
+    parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
     groups = {"Tuned on": [*TUNED, *options.tuned], "Held out": [*HELD_OUT, *options.held_out]}
     every: list[Measured] = []
     for title, specs in groups.items():
         datasets = [load(spec, spec in options.ordered) for spec in specs]
-        cells = [
-            measure(data, protocol, epsilon, options.fewest, options.most)
-            for data, protocol, epsilon in product(datasets, options.protocols, options.epsilons)
-        ]
+        grid = product(datasets, options.protocols, options.epsilons)
+        one = partial(measure, fewest=options.fewest, most=options.most)
+        with ProcessPoolExecutor(options.processes) as pool:
+            cells = list(pool.map(one, *zip(*grid, strict=True)))
         every += cells
         sharp = np.mean([2 * c.to_best(OWN[0], m)[1] < 0.01 for c in cells for m in ("l1", "l2")])
         limited = sum(c.to_limit("none", "l2", "limit") is not None for c in cells)
