@@ -75,6 +75,8 @@ class Experiment:
         Files that define more protocols, methods and metrics.
     attacks
         What fake users do, an axis of the grid: so far nothing.
+    limit
+        Whether scores come with what the separable oracle scores; no other number depends on it.
     """
 
     datasets: tuple[Dataset, ...]
@@ -89,6 +91,7 @@ class Experiment:
     keep: Keep = "means"
     plugins: tuple[Path, ...] = ()
     attacks: tuple[Choice, ...] = (Choice("none", "none"),)
+    limit: bool = True
 
     def __post_init__(self) -> None:
         settle_numbers(self)

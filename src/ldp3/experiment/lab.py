@@ -194,7 +194,7 @@ class Lab:
     def _limit(self, cell: Cell) -> SeparableOracle | str | None:
         ex, data, support = self.experiment, self.datasets[cell.dataset], self.oracle(cell).support
         wanted = any(metric.bayes is not None for metric in self.metrics[cell.dataset])
-        if ex.keep == "scores" or ex.reference == "raw" or not wanted:
+        if not ex.limit or ex.reference == "raw" or not wanted:
             return None
         if support is None:
             return f"No × limit for {cell.protocol}: it has no p and q."
