@@ -157,6 +157,7 @@ class Estimate:
         """
         require(0 < level < 1, self, "level must be between 0 and 1", level)
         alpha = (1 - level) / (self.d if simultaneous else 1)
+        require(1 - alpha < 1, self, "level must be one that floats tell from 1", level)
         low, high = self.noise.interval(self.frequencies, 1 - alpha)
         return np.clip(low, 0, 1), np.clip(high, 0, 1)
 

@@ -11,7 +11,8 @@ from ldp3.errors import InvalidParameter, require
 from ldp3.files import whole_file
 from ldp3.postprocessing.base import DEFAULT, WHY
 from ldp3.postprocessing.base import method as build
-from ldp3.printing import columns
+from ldp3.printing import columns, visible
+from ldp3.results.spreadsheets import write_csv
 
 WRITTEN = (".csv", ".json", ".parquet")
 
@@ -83,8 +84,8 @@ class CollectionEstimate:
                 temporary.write_text(text, encoding="utf-8")
 
     def csv(self) -> str:
-        """The table."""
-        return self.table.write_csv()
+        """The table; a label that begins like a formula has an apostrophe in front."""
+        return write_csv(self.table)
 
     def json(self) -> str:
         """What the collection is, and the table as a list of values."""
@@ -103,7 +104,7 @@ class CollectionEstimate:
         rows = [[label, *(f"{x:.5f}" for x in numbers)] for label, *numbers in self.table.rows()]
         table = columns([heads[: self.table.width], *rows], "lr")
         remarks = "".join(f"\n{remark}\n" for remark in about["remarks"])  # type: ignore[attr-defined]
-        return f"{title}\n\n{table}\n{remarks}"
+        return f"{visible(title)}\n\n{table}\n{remarks}"
 
 
 def _remarks(method: str, level: float, between: bool) -> list[str]:

@@ -110,12 +110,26 @@ class Lab:
                     f"{choice.spec} does not apply to {', '.join(without)}: left out there."
                 )
         rules = [self.limit(cell) for cell in self.cells]
-        return notes + _once(rule for rule in rules if isinstance(rule, str))
+        return notes + self._order_notes() + _once(r for r in rules if isinstance(r, str))
 
     def _unordered(self, choice: Choice) -> list[str]:
         labels = [name for name, data in self.datasets.items() if not data.ordered]
         which = f"{', '.join(labels)}: labels without an order"
         return [f"{choice.spec} does not apply to {which}."] if labels else []
+
+    def _order_notes(self) -> list[str]:
+        """Which metrics go by an order that the values do not have."""
+        labels = [name for name, data in self.datasets.items() if not data.ordered]
+        asked = zip(self.experiment.metrics, next(iter(self.metrics.values())), strict=True)
+        wanting = [choice.spec for choice, metric in asked if metric.needs_order]
+        if not labels or not wanting:
+            return []
+        goes = "go" if len(wanting) > 1 else "goes"
+        which = "" if len(labels) == len(self.datasets) else f" of {', '.join(labels)}"
+        return [
+            f"{', '.join(wanting)} {goes} by the order of the values, but those{which} are labels "
+            f"without one; `ordered` if their order means something."
+        ]
 
     def tally(self, cell: Cell, chunks: range) -> Tally:
         """The tally of some chunks of a cell."""
