@@ -6,8 +6,11 @@ from typing import Self
 
 import numpy as np
 
-from ldp3.arrays import FloatArray
+from ldp3 import tails
+from ldp3.arrays import FloatArray, IntArray
 from ldp3.errors import InvalidData
+
+COUNTS = 128  # different ones whose limits are computed; those of more follow from these
 
 
 @dataclass(frozen=True)
@@ -72,8 +75,8 @@ class Noise:
 
         $$(\hat f_v - f)^2 \le z^2 (\mathrm{base}_v + f s),$$
 
-        which is a quadratic in $f$. The noise is taken as normal, so this holds nearly; with few
-        reports the coverage swings about the level.
+        which is a quadratic in $f$. The noise is taken as normal, so this holds nearly: less the
+        fewer the reports, the more the values and the larger ε.
 
         References
         ----------
@@ -94,6 +97,7 @@ class PureNoise(Noise):
     """
 
     support: Support = Support(1.0, 0.0)
+    n: int = 1
 
     @classmethod
     def of(cls, support: Support, n: int) -> Self:
@@ -103,4 +107,47 @@ class PureNoise(Noise):
         0.01
         """
         p, q = support.p, support.q
-        return cls(q * (1 - q) / (n * (p - q) ** 2), (1 - p - q) / (n * (p - q)), support)
+        return cls(q * (1 - q) / (n * (p - q) ** 2), (1 - p - q) / (n * (p - q)), support, n)
+
+    def interval(self, frequencies: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+        r"""Ends (low, high) of Clopper and Pearson's interval for each frequency.
+
+        All numbers of holders, of the n users who reported, under which neither tail of the
+        count's own law is $(1 - \mathrm{level})/2$ or less: see `ldp3.tails`. It holds with
+        probability `level` or more, whatever n, d and ε.
+        """
+        counts = self.n * (self.support.q + frequencies * (self.support.p - self.support.q))
+        slack = 1e-6 + 1e-12 * self.n  # counts are whole, but for rounding
+        ends = []
+        for end, whole in enumerate((np.floor(counts + slack), np.ceil(counts - slack))):
+            some, place = np.unique(np.clip(whole, 0, self.n), return_inverse=True)
+            ends.append(self._limit(some, level, end)[place.reshape(-1)])
+        return ends[0], ends[1]
+
+    def _limit(self, counts: FloatArray, level: float, end: int) -> FloatArray:
+        """The lower or the upper end for each of these counts, which ascend.
+
+        Of many counts, some: between these, what sets their ends apart from those of the score
+        interval changes little, so the larger of two such differences is taken, and one holder.
+        """
+        p, q, n = self.support.p, self.support.q, self.n
+        score = np.clip(super().interval((counts / n - q) / (p - q), level)[end], 0, 1)
+        chosen = _spread(counts, n)
+        limit = tails.most if end else tails.fewest
+        exact = limit(counts[chosen].astype(np.int64), n, p, q, (1 - level) / 2) / n
+        apart, every = exact - score[chosen], np.arange(len(counts))
+        after = np.searchsorted(chosen, every)
+        between = chosen[after] != every
+        sign = 1 if end else -1
+        outer = sign * np.maximum(sign * apart[after - between], sign * apart[after])
+        return np.clip(score + outer + sign * between / n, 0, 1)
+
+
+def _spread(counts: FloatArray, n: int) -> IntArray:
+    """Indices of all counts, or of some of many: the last, and one in every sixth of their σ."""
+    if len(counts) <= COUNTS:
+        return np.arange(len(counts))
+    # on this scale every count has the same σ, that of a binomial count
+    scale = 12 * np.sqrt(n) * np.arcsin(np.sqrt(counts / n))
+    _, firsts = np.unique(np.floor(scale), return_index=True)
+    return np.union1d(firsts, len(counts) - 1)

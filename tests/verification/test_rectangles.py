@@ -27,17 +27,16 @@ class TwoTables(PureOracle):
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
         codes = require_values(self, values, self.d)
         reports = rng.integers(2, size=(len(codes), 33), dtype=np.uint8)
-        own = self._bits(reports, codes)
+        own = self._bits(reports, codes.astype(np.int64))
         reports[:, 32] = own ^ (rng.random(len(codes)) >= self.p)
         return reports
 
-    def _bits(self, reports: Reports, codes: IntArray) -> IntArray:
+    def _bits(self, reports: Reports, codes: IntArray) -> Reports:
         everyone = np.arange(len(reports))
-        bits: IntArray = reports[everyone, codes % 16] ^ reports[everyone, 16 + codes // 16]
-        return bits
+        return reports[everyone, codes % 16] ^ reports[everyone, 16 + codes // 16]
 
     def supports(self, reports: Reports, value: int) -> BoolArray:
-        return self._bits(reports, np.full(len(reports), value)) == reports[:, 32]
+        return np.asarray(self._bits(reports, np.full(len(reports), value)) == reports[:, 32])
 
     def simulate(self, histogram: IntArray, rng: np.random.Generator) -> Tally:
         return independent_supports(self.support, histogram, rng)

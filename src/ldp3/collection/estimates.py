@@ -11,6 +11,7 @@ from ldp3.errors import InvalidParameter, require
 from ldp3.files import whole_file
 from ldp3.postprocessing.base import method as build
 from ldp3.printing import columns
+from ldp3.types import Estimate
 
 WRITTEN = (".csv", ".json", ".parquet")
 
@@ -25,7 +26,7 @@ class CollectionEstimate:
         One row per value: label, frequency (unbiased), low and high end of its confidence
         interval, processed (by the method).
     about
-        The collection, its number of reports, the method, the confidence.
+        The collection, its number of reports, the method, the confidence, what an interval means.
     """
 
     table: pl.DataFrame
@@ -60,6 +61,7 @@ class CollectionEstimate:
             "refused": server.refused,
             "confidence": confidence,
             "simultaneous": simultaneous,
+            "interval": _meaning(estimate),
             "method": spec,
         }
         return cls(pl.DataFrame(values), about)
@@ -91,7 +93,14 @@ class CollectionEstimate:
         title = (
             f"{about['collection']}: {about['n']:,} reports, {about['protocol']}, "
             f"ε = {about['epsilon']:g}; intervals with confidence {about['confidence']:.4g}, {each}"
+            f", {about['interval']}"
         )
         heads = ["value", "frequency", "low", "high", str(about["method"])]
         rows = [[label, *(f"{x:.5f}" for x in numbers)] for label, *numbers in self.table.rows()]
         return f"{title}\n\n{columns([heads, *rows], 'lr')}\n"
+
+
+def _meaning(estimate: Estimate) -> str:
+    """What an interval is for, and where it only nearly holds."""
+    normal = "" if estimate.support is not None else " (by the normal law: right for many reports)"
+    return f"for the frequency among those who reported{normal}"

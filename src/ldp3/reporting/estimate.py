@@ -12,8 +12,8 @@ class Estimated(Protocol):
     """What a collection says about its people.
 
     `table` has `label frequency low high processed`, one row per value; `about` says the
-    collection, protocol, epsilon, n, refused (reports by reason), confidence, simultaneous and
-    method.
+    collection, protocol, epsilon, n, refused (reports by reason), confidence, simultaneous,
+    interval (what one is for) and method.
     """
 
     @property
@@ -32,6 +32,7 @@ def estimate_page(answer: Estimated) -> str:
         "name": about["collection"],
         "facts": f"{about['n']:,} reports · {about['protocol']}, ε = {about['epsilon']:g} · "
         f"{about['confidence']:.4g} confidence, {each}",
+        "interval": about["interval"],
         "method": about["method"],
         "left_out": f"Reports left out: {left_out}." if left_out else "",
         "rows": [_row(top, *row) for row in table.rows()],
