@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
+import ldp3
 from ldp3.errors import InvalidData
 from ldp3.noise import COUNTS, Noise, PureNoise, Support
 from tests.postprocessing.estimates import estimate, impure
@@ -89,3 +91,31 @@ def test_without_p_and_q_the_interval_is_the_normal_one() -> None:
     assert np.allclose(low, np.array([0.5, 0.2]) - 0.1644854, atol=1e-7)
     assert np.allclose(high, np.array([0.5, 0.2]) + 0.1644854, atol=1e-7)
     assert np.array_equal(impure([0.5, 0.2], noise=0.01).variance, [0.01, 0.01])
+
+
+SHAPES = [("oue", 300, 5_000, 5.0), ("grr", 200, 2_000, 4.0), ("ss", 100, 2_000, 3.0)]
+
+
+@pytest.mark.parametrize(("protocol", "d", "n", "epsilon"), SHAPES)
+def test_the_farthest_estimate_is_as_far_off_as_stated(
+    protocol: str, d: int, n: int, epsilon: float
+) -> None:
+    oracle, rng = ldp3.oracle(protocol, epsilon, d), ldp3.stream(0, "farthest", protocol)
+    weights = 1 / np.arange(1, d + 1) ** 1.3
+    histogram = rng.multinomial(n, weights / weights.sum())
+    truth, repeats, alpha = histogram / n, 400, 1e-6 / len(SHAPES)
+    assert oracle.support is not None
+    bound = PureNoise.of(oracle.support, n).farthest(truth, 0.95)
+    found = [oracle.estimate(oracle.simulate(histogram, rng)).frequencies for _ in range(repeats)]
+    hits = sum(bool((np.abs(f - truth) <= bound).all()) for f in found)
+    assert hits >= stats.binom.ppf(alpha, repeats, 0.95)
+    assert hits <= stats.binom.isf(alpha, repeats, 0.99)  # nor much farther
+
+
+def test_one_value_is_the_farthest_of_one() -> None:
+    noise = PureNoise.of(Support(0.5, 0.25), 2)
+    # nobody holds it, n = 2: estimates are -1, 1, 3 with probability 9/16, 6/16, 1/16
+    assert noise.farthest(np.zeros(1), 0.9) == pytest.approx(1.0, rel=1e-4)
+    assert noise.farthest(np.zeros(1), 0.95) == pytest.approx(3.0, rel=1e-4)
+    assert Noise(0.01).farthest(np.zeros(1), 0.95) == pytest.approx(0.1959964, rel=1e-4)
+    assert Noise(0.01).farthest(np.zeros(10), 0.95) == pytest.approx(0.2807034, rel=1e-4)

@@ -88,6 +88,29 @@ class Noise:
         half = z * np.sqrt(self.variance(frequencies) + (z * self.slope / 2) ** 2)
         return centre - half, centre + half
 
+    def farthest(self, frequencies: FloatArray, level: float) -> float:
+        r"""How far off the farthest estimate is at most, with probability `level` or more.
+
+        If these are the frequencies: the $b$ where the probabilities of being off by more than $b$
+        add up to $1 - \mathrm{level}$ over the values.
+        """
+        high = float(np.sqrt(self.variance(frequencies).max()))
+        while self._missed(frequencies, high) > 1 - level:
+            high *= 2
+        low = 0.0
+        while high - low > 1e-5 * high:
+            middle = (low + high) / 2
+            missed = self._missed(frequencies, middle) > 1 - level
+            low, high = (middle, high) if missed else (low, middle)
+        return high
+
+    def _missed(self, frequencies: FloatArray, bound: float) -> float:
+        """How many estimates are off by more, in the mean."""
+        from scipy.special import ndtr  # no client asks
+
+        variances = np.broadcast_to(self.variance(frequencies), frequencies.shape)
+        return float(2 * ndtr(-bound / np.sqrt(np.maximum(variances, 1e-300))).sum())
+
 
 @dataclass(frozen=True, eq=False)
 class PureNoise(Noise):
@@ -123,6 +146,17 @@ class PureNoise(Noise):
             some, place = np.unique(np.clip(whole, 0, self.n), return_inverse=True)
             ends.append(self._limit(some, level, end)[place.reshape(-1)])
         return ends[0], ends[1]
+
+    def _missed(self, frequencies: FloatArray, bound: float) -> float:
+        p, q, n = self.support.p, self.support.q, self.n
+        holders, times = np.unique(np.round(frequencies * n), return_counts=True)
+        some = _spread(holders, n)  # of many, one stands for all up to the next
+        times = np.add.reduceat(times, some)
+        holders = holders[some if p + q > 1 else np.append(some[1:] - 1, len(holders) - 1)]
+        mean, away = holders * p + (n - holders) * q, n * (p - q) * bound * (1 + 1e-12)
+        over = tails.at_least(np.floor(mean + away) + 1, holders, n, p, q)
+        under = tails.at_most(np.ceil(mean - away) - 1, holders, n, p, q)
+        return float((times * (over + under)).sum())
 
     def _limit(self, counts: FloatArray, level: float, end: int) -> FloatArray:
         """The lower or the upper end for each of these counts, which ascend.

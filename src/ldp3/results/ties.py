@@ -7,9 +7,9 @@ the protocol is the same (methods share the estimate), Welch's where it is not.
 With m combinations, of which s are still tied, a test must reach α/(s(m−1)); what is worse leaves,
 s shrinks, and the rest is tested again. Then *every* combination that is truly best stays, with
 probability at least 1−α, so two that are both best are told apart at most that often. (Of two equal
-ones that are not best, one may well leave and the other stay.) For let t be truly best. Until one of
-them is lost, all t are tied, s ≥ t, and the level is at most α/(t(m−1)); one is lost only if one of
-the t(m−1) tests of a truly best combination against any other errs there.
+ones that are not best, one may well leave and the other stay.) For let t be truly best. Until one
+of them is lost, all t are tied, s ≥ t, and the level is at most α/(t(m−1)); one is lost only if one
+of the t(m−1) tests of a truly best combination against any other errs there.
 
 A metric that takes few values may not vary at all over a few repeats, which is no evidence. Where
 values repeat, each sample gets the smallest and the largest value of both once more, and no test
