@@ -13,6 +13,7 @@ from ldp3.postprocessing.base import DEFAULT, WHY
 from ldp3.postprocessing.base import method as build
 from ldp3.printing import columns, visible
 from ldp3.results.spreadsheets import write_csv
+from ldp3.types import Estimate
 
 WRITTEN = (".csv", ".json", ".parquet")
 
@@ -28,7 +29,7 @@ class CollectionEstimate:
         interval, processed (by the method), and where the method knows one, low and high end of
         a credible interval of that under its fitted prior.
     about
-        The collection, its number of reports, the method, the confidence.
+        The collection, its number of reports, the method, the confidence, what an interval means.
     """
 
     table: pl.DataFrame
@@ -67,6 +68,7 @@ class CollectionEstimate:
             "refused": server.refused,
             "confidence": confidence,
             "simultaneous": simultaneous,
+            "interval": _meaning(estimate),
             "method": spec,
             "remarks": _remarks(spec, confidence, between is not None),
         }
@@ -99,6 +101,7 @@ class CollectionEstimate:
         title = (
             f"{about['collection']}: {about['n']:,} reports, {about['protocol']}, "
             f"ε = {about['epsilon']:g}; intervals with confidence {about['confidence']:.4g}, {each}"
+            f", {about['interval']}"
         )
         heads = ["value", "frequency", "low", "high", str(about["method"]), "from", "to"]
         rows = [[label, *(f"{x:.5f}" for x in numbers)] for label, *numbers in self.table.rows()]
@@ -117,3 +120,9 @@ def _remarks(method: str, level: float, between: bool) -> list[str]:
             f"one of them: that is what low and high do."
         )
     return said
+
+
+def _meaning(estimate: Estimate) -> str:
+    """What an interval is for, and where it only nearly holds."""
+    normal = "" if estimate.support is not None else " (by the normal law: right for many reports)"
+    return f"for the frequency among those who reported{normal}"

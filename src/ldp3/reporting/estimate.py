@@ -13,8 +13,8 @@ class Estimated(Protocol):
 
     `table` has `label frequency low high processed`, one row per value, and `processed_low
     processed_high` if the method knows them; `about` says the collection, protocol, epsilon, n,
-    refused (reports by reason), confidence, simultaneous, method, and in `remarks` what must be
-    known of the method.
+    refused (reports by reason), confidence, simultaneous, interval (what one is for), method, and
+    in `remarks` what must be known of the method.
     """
 
     @property
@@ -33,6 +33,7 @@ def estimate_page(answer: Estimated) -> str:
         "name": about["collection"],
         "facts": f"{about['n']:,} reports · {about['protocol']}, ε = {about['epsilon']:g} · "
         f"{about['confidence']:.4g} confidence, {each}",
+        "interval": about["interval"],
         "method": about["method"],
         "left_out": f"Reports left out: {left_out}." if left_out else "",
         "remarks": about.get("remarks", []),

@@ -46,9 +46,10 @@ def _same_law(case: OracleCase, drawn: Total, by_users: Total) -> Iterator[Findi
     if np.issubdtype(drawn.dtype, np.floating):  # real totals are compared by rank
         edges = np.quantile(np.concatenate(ranks), np.linspace(0, 1, 33)[1:-1], axis=0)
         ranks = [(some[:, None, :] > edges).sum(axis=1) for some in ranks]
-    few = slice(0, 4)
-    p = np.array([same_law_p(ranks[0][:, few], ranks[1][:, few])])
-    yield statistical("`simulate` has the joint law of the user path", p, 2 * runs)
+    fours = [[some[:, four] for some in ranks] for four in _rectangles(drawn.shape[1])]
+    p = [same_law_p(a, b) for a, b in fours]
+    p += [same_law_p(a.sum(axis=1), b.sum(axis=1)) for a, b in fours]
+    yield statistical("`simulate` has the joint law of the user path", np.array(p), 2 * runs)
     difference = (drawn - by_users).astype(float)
     yield statistical("`simulate` has the means of the user path", mean_p(difference, 0.0), runs)
     some = [c for c in case.values if c < drawn.shape[1]]
@@ -58,6 +59,13 @@ def _same_law(case: OracleCase, drawn: Total, by_users: Total) -> Iterator[Findi
     laws = [same_law_p(ranks[0][:, c], ranks[1][:, c]) for c in range(drawn.shape[1])]
     name = "`simulate` has the law of the user path for each value"
     yield statistical(name, np.array(laws), 2 * runs)
+
+
+def _rectangles(d: int) -> list[list[int]]:
+    """Fours of values: the first, and corners that a hash of their halves might tie together."""
+    first = list(range(min(d, 4)))
+    corners = ([0, 1, side, side + 1] for side in (2**k for k in range(2, d.bit_length())))
+    return [first, *(four for four in corners if four[-1] < d)]
 
 
 def _populations(case: OracleCase, histogram: IntArray, runs: int) -> Total:
