@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Group, Parameter
 
-from ldp3.datasets.base import Format, Missing, Pick, Reading
+from ldp3.datasets.base import Format, Pick, Reading
 from ldp3.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -116,6 +116,7 @@ class ReadingOptions(Reading):
 class ColumnOptions(Reading):
     """Where in a file the values of people stand."""
 
+    header: Annotated[bool | None, Parameter(negative="--no-header")] = None
     counts: Annotated[bool, _HIDDEN] = False
     domain: Annotated[Path | None, _HIDDEN] = None
     domain_size: Annotated[int | None, _HIDDEN] = None
@@ -124,7 +125,6 @@ class ColumnOptions(Reading):
     bins: Annotated[str | int | None, _HIDDEN] = None
     grid: Annotated[str | None, _HIDDEN] = None
     within: Annotated[str | None, _HIDDEN] = None
-    missing: Annotated[Missing, _HIDDEN] = "refuse"
     input_format: Annotated[Format | None, _HIDDEN] = None
     keep_values: Annotated[bool, _HIDDEN] = False
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ldp3.cli import options
+from ldp3.cli.speaking import Console
 from ldp3.collection.reports import ReportFormat
 from ldp3.errors import InvalidParameter
 
@@ -47,11 +48,13 @@ def perturb(
     collection, kind = Plan.load(description, plugins), format_of(output, format, "format")
     if ids and kind == "raw":
         raise InvalidParameter("raw bytes hold no identifiers: write .jsonl, .parquet or .arrow.")
-    codes = codes_in(values, collection, reading)
+    people = codes_in(values, collection, reading)
+    for note in people.notes:
+        Console(quiet=quiet).note(note)
     with whole_file(output) as temporary:
-        write_reports(temporary, kind, _perturbed(collection, codes, ids))
+        write_reports(temporary, kind, _perturbed(collection, people.codes, ids))
     if not quiet:
-        print(f"{len(codes):,} reports of {collection.report_bytes:,} bytes in {output}")
+        print(f"{len(people.codes):,} reports of {collection.report_bytes:,} bytes in {output}")
 
 
 def _perturbed(collection: "Plan", codes: "IntArray", ids: bool) -> Iterator["RowsAndIds"]:

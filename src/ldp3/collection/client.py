@@ -41,7 +41,7 @@ class Client:
         self.memo = None if memo is None else Memo(Path(memo), self.plan)
         self._rng = secure()
 
-    def report(self, value: str | int) -> bytes:
+    def report(self, value: str | float) -> bytes:
         """A report of `value`, of `plan.report_bytes` bytes; it is random, and safe to send."""
         code = self.plan.code(value)
         if self.memo is None:

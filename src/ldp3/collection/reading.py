@@ -105,6 +105,17 @@ def count_part(wire: Wire, part: Part, already: frozenset[bytes] = frozenset()) 
     return counts
 
 
+def reports_in(part: Part) -> Iterator[bytes]:
+    """What stands in the rows of one part, whatever it is; raw bytes have no rows."""
+    if part.format == "raw":
+        yield _bytes(part)
+        return
+    from ldp3.collection.tables import read_lines, read_rows
+
+    table = read_lines(_bytes(part)) if part.format == "jsonl" else read_rows(part)
+    yield from table[REPORT].drop_nulls() if table is not None else ()
+
+
 def _count_column(wire: Wire, part: Part, counts: Counts) -> None:
     from ldp3.collection.tables import as_rows, read_lines, read_rows
 

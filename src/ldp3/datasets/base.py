@@ -67,7 +67,7 @@ class Reading:
     """
 
     column: str | int | None = None
-    header: bool = False
+    header: bool | None = None
     counts: bool = False
     domain: Path | None = None
     domain_size: int | None = None

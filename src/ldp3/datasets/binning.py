@@ -1,6 +1,5 @@
 """Numbers into bins, and two coordinates into the cells of a grid."""
 
-import itertools
 import re
 from dataclasses import replace
 
@@ -11,6 +10,7 @@ from ldp3.arrays import FloatArray
 from ldp3.datasets.base import MOST_VALUES, Reading
 from ldp3.datasets.columns import COORDINATES
 from ldp3.datasets.counting import maybe_header, plural, without_missing
+from ldp3.datasets.ranges import range_labels
 from ldp3.datasets.users import COUNT, VALUE, Users
 from ldp3.errors import InvalidParameter
 from ldp3.types import Dataset
@@ -23,7 +23,7 @@ def bin_numbers(users: Users, reading: Reading) -> Dataset:
     edges = _edges(users, VALUE, reading.bins, within)
     equal = _size(reading.bins) is not None
     closed = equal and within is None
-    labels = _range_labels(edges, closed)
+    labels = range_labels(edges.tolist(), closed)
     code = _cell(VALUE, edges, equal, closed)
     return _count_cells(users, code, labels, (edges[:-1] + edges[1:]) / 2, reading)
 
@@ -165,14 +165,3 @@ def _count_cells(
         each = users.collect(coded).drop_nulls(VALUE)
         values = np.repeat(each[VALUE].to_numpy(), each[COUNT].to_numpy())
     return Dataset(users.name, histogram, labels, positions, values, users.notes)
-
-
-def _range_labels(edges: FloatArray, closed: bool) -> list[str]:
-    """Half-open ranges with as many digits as tell the edges apart."""
-    texts = next(
-        texts
-        for digits in range(4, 18)
-        if len(set(texts := [f"{edge:.{digits}g}" for edge in edges])) == len(edges)
-    )
-    labels = [f"[{low}, {high})" for low, high in itertools.pairwise(texts)]
-    return [*labels[:-1], labels[-1][:-1] + "]"] if closed else labels

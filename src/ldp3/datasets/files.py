@@ -30,8 +30,8 @@ def open_file(path: Path, reading: Reading) -> Users:
     kind = format_of(path, reading)
     if kind == "parquet":
         return Users(Path(name).stem, str(path), _parquet(path), 1, "row", explain=_no_parquet)
-    header = kind == "csv" and (reading.header or _names_a_column(reading))
-    header = header or (kind == "lines" and reading.header)
+    header = kind == "csv" and (bool(reading.header) or _names_a_column(reading))
+    header = header or (kind == "lines" and bool(reading.header))
     separator = "\t" if Path(name).suffix == ".tsv" else ","
     frame = pl.scan_csv(
         path,

@@ -26,7 +26,7 @@ def load(
     source: object,
     *,
     column: str | int | None = None,
-    header: bool = False,
+    header: bool | None = None,
     counts: bool = False,
     domain: str | PathLike[str] | None = None,
     domain_size: int | None = None,
