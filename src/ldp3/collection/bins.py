@@ -73,11 +73,16 @@ def number_in(value: object) -> float | None:
 
 
 def bin_of(value: object, edges: tuple[float, ...]) -> int | None:
-    """The bin `[low, high)` that holds a number; None outside, and for what is no number."""
+    """The bin `[low, high)` that holds a number; None outside, and for what is no number.
+
+    An end that is open holds infinity too.
+    """
     number = number_in(value)
-    if number is None or not edges[0] <= number < edges[-1]:
+    if number is None or not edges[0] <= number <= edges[-1]:
         return None
-    return bisect_right(edges, number) - 1
+    if number == edges[-1] < inf:
+        return None
+    return min(bisect_right(edges, number), len(edges) - 1) - 1
 
 
 def _range(within: str, logarithmic: bool) -> tuple[float, float]:

@@ -1,6 +1,7 @@
 """The values of many people in a file, as codes of a collection's domain."""
 
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 
 import polars as pl
@@ -78,10 +79,10 @@ def _blank(users: Users, plan: Plan) -> pl.Expr:
 def _code(users: Users, plan: Plan) -> pl.Expr:
     """A value's code, null if it is outside the domain."""
     if plan.bins is not None:
-        number = _number(users)
-        inside = (number >= plan.bins[0]) & (number < plan.bins[-1])
-        place = pl.lit(pl.Series(plan.bins, dtype=pl.Float64)).search_sorted(number, side="right")
-        return pl.when(inside).then(place - 1).cast(pl.UInt32)
+        number, (low, *inner, high) = _number(users), plan.bins
+        inside = (number >= low) & ((number < high) | (pl.lit(high) == inf))
+        place = pl.lit(pl.Series(inner, dtype=pl.Float64)).search_sorted(number, side="right")
+        return pl.when(inside & number.is_not_nan()).then(place).cast(pl.UInt32)
     if plan.labels is None:
         number = _text().cast(pl.Int64, strict=False)
         return pl.when(number.is_between(0, plan.d - 1)).then(number).cast(pl.UInt32)
