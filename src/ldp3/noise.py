@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from ldp3.arrays import FloatArray
-from ldp3.errors import InvalidData
+from ldp3.errors import InvalidData, as_floats
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,8 @@ class Noise:
     slope: float = 0.0
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.base).all() and np.min(self.base) > 0):
+        (base,) = as_floats("Noise", variance=self.base)
+        if not (base.size and np.isfinite(base).all() and np.min(base) > 0):
             raise InvalidData("The noise of an estimate is a variance: finite and above 0.")
 
     @property

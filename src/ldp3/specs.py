@@ -6,7 +6,7 @@ from dataclasses import Field, fields
 from types import ModuleType
 from typing import Any, TypeVar
 
-from ldp3.errors import InvalidParameter, did_you_mean, site
+from ldp3.errors import InvalidParameter, did_you_mean, shown, site
 from ldp3.kinds import called, find, look_up, name_of
 
 T = TypeVar("T")
@@ -22,7 +22,9 @@ def build(kind: type[T], spec: object, *plugins: ModuleType, **given: Any) -> T:
     if isinstance(spec, type) and issubclass(spec, kind):
         return spec(**given)
     if not isinstance(spec, str):
-        raise InvalidParameter(f"A {called(kind)} is a name, a class or an object, got {spec!r}.")
+        raise InvalidParameter(
+            f"A {called(kind)} is a name, a class or an object, got {shown(spec)}."
+        )
     name, params = parse(spec)
     cls = look_up(kind, name, *plugins)
     _require_parameters(cls, params, given)
@@ -41,7 +43,7 @@ def canonical(kind: type, spec: object, *plugins: ModuleType) -> str:
     else:
         cls = spec if isinstance(spec, type) else type(spec)
     if not issubclass(cls, kind):
-        raise InvalidParameter(f"A {called(kind)} is needed, by name or class, got {spec!r}.")
+        raise InvalidParameter(f"A {called(kind)} is needed, by name or class, got {shown(spec)}.")
     ours = find(kind).get(name_of(cls), cls)
     if ours is not cls:
         raise InvalidParameter(

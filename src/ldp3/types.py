@@ -11,7 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldp3.arrays import FloatArray, IntArray, Total, apportion
-from ldp3.errors import InvalidData, InvalidParameter, as_python, require, settle_numbers, whole
+from ldp3.errors import (
+    InvalidData,
+    InvalidParameter,
+    as_floats,
+    as_python,
+    require,
+    require_share,
+    settle_numbers,
+    shown,
+    whole,
+)
 from ldp3.noise import Noise, PureNoise, Support
 
 
@@ -155,7 +165,7 @@ class Estimate:
         >>> low.round(3), high.round(3)
         (array([0.304, 0.   ]), array([0.696, 0.196]))
         """
-        require(0 < level < 1, self, "level must be between 0 and 1", level)
+        require_share("level", level)
         alpha = (1 - level) / (self.d if simultaneous else 1)
         low, high = self.noise.interval(self.frequencies, 1 - alpha)
         return np.clip(low, 0, 1), np.clip(high, 0, 1)
@@ -189,7 +199,14 @@ class Dataset:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        h = self.histogram
+        require(isinstance(self.name, str), self, "name must be a text", self.name)
+        h = np.asarray(self.histogram)
+        object.__setattr__(self, "histogram", h)
+        if isinstance(self.labels, str) or not hasattr(self.labels, "__len__"):
+            raise InvalidData(f"{self.name}: labels must be a list, got {shown(self.labels)}.")
+        if self.positions is not None:
+            (line,) = as_floats(self.name, positions=self.positions)
+            object.__setattr__(self, "positions", line)
         if h.ndim != 1 or len(h) < 2:
             raise InvalidData(f"{self.name}: at least two different values are needed.")
         if not np.issubdtype(h.dtype, np.integer) or h.min() < 0 or h.sum() < 1:

@@ -109,6 +109,7 @@ _HIDDEN = Parameter(parse=False)
 class ReadingOptions(Reading):
     """How the file of the data is read."""
 
+    domain: Path | None = None
     keep_values: Annotated[bool, _HIDDEN] = False  # no command needs their order
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ldp3.collection.memo import Memo
 from ldp3.collection.plan import Plan, as_plan
+from ldp3.errors import as_path
 from ldp3.randomness.secure import secure
 from ldp3.randomness.words import Words
 
@@ -38,7 +39,7 @@ class Client:
         plugins: Iterable[str | Path] = (),
     ) -> None:
         self.plan = as_plan(plan, plugins)
-        self.memo = None if memo is None else Memo(Path(memo), self.plan)
+        self.memo = None if memo is None else Memo(as_path(memo, "a memo"), self.plan)
         self._rng = secure()
 
     def report(self, value: str | float) -> bytes:

@@ -21,10 +21,14 @@ from ldp3.errors import (
     InvalidParameter,
     InvalidValue,
     UnknownName,
+    as_path,
     as_python,
     did_you_mean,
+    one_of,
     require,
     settle_numbers,
+    several,
+    shown,
     whole,
 )
 from ldp3.files import read_json, write_text
@@ -89,7 +93,10 @@ class Plan:
         settle_numbers(self)
         self._settle_domain()
         require(whole(self.d, high=2**31), self, "d must be an integer of at most 2³¹", self.d)
-        object.__setattr__(self, "plugins", tuple(Path(path).resolve() for path in self.plugins))
+        files = (
+            as_path(path, "a plug-in").resolve() for path in several(self.plugins, "`plugins`")
+        )
+        object.__setattr__(self, "plugins", tuple(files))
         spec = specs.canonical(_PROTOCOLS, self.protocol, *self.modules)
         object.__setattr__(self, "protocol", spec)
         object.__setattr__(self, "epsilon", float(self.oracle.epsilon))  # checked by the oracle
@@ -98,25 +105,26 @@ class Plan:
     def _settle_domain(self) -> None:
         """Labels from the bins, and the size from the labels."""
         if self.bins is not None:
-            object.__setattr__(self, "bins", as_edges(self.bins))
+            object.__setattr__(self, "bins", as_edges(several(self.bins, "`bins`")))
             labels = tuple(range_labels(self.bins))
             labels = labels if self.other is None else (*labels, self.other)
             own = self.labels is None or tuple(self.labels) == labels
             require(own, self, "the bins are the labels: give one of both", self.labels)
             object.__setattr__(self, "labels", labels)
-        if self.d == 0 and self.labels is not None:
-            object.__setattr__(self, "d", len(self.labels))
+        if self.labels is not None:
+            object.__setattr__(self, "labels", tuple(several(self.labels, "labels")))
+            if whole(self.d, 0, 0):
+                object.__setattr__(self, "d", len(self.labels))
 
     def _check_labels(self) -> None:
         if self.labels is None:
             require(self.other is None, self, "other needs labels, of which it is one", self.other)
             return
-        object.__setattr__(self, "labels", tuple(self.labels))
         texts = all(_text(label) and label.strip() == label for label in self.labels)
         require(texts, self, "labels must be texts without blanks around them", "something else")
         require(len(self.labels) == self.d, self, f"d={self.d} labels are needed", len(self.labels))
         require(len(self._codes) == self.d, self, "labels must differ", "one twice")
-        known = self.other is None or self.other in self.labels
+        known = self.other is None or one_of(self.other, self.labels)
         require(known, self, "other must be one of the labels", self.other)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -193,7 +201,7 @@ class Plan:
         else:
             domain, hint = f"{self.d} labels", did_you_mean(str(value), self.labels)
         return InvalidValue(
-            f"{self.name}: {value!r} is not in the domain ({domain}); nothing was sent.{hint}"
+            f"{self.name}: {shown(value)} is not in the domain ({domain}); nothing was sent.{hint}"
         )
 
     @property
@@ -226,7 +234,7 @@ class Plan:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the description file; one of another collection is never overwritten."""
-        target = Path(path)
+        target = as_path(path)
         if target.is_file():
             description.require_again(target, self.describe())
         text = json.dumps(self.describe(), indent=2, ensure_ascii=False)
@@ -235,7 +243,8 @@ class Plan:
     @classmethod
     def load(cls, path: str | PathLike[str], plugins: Iterable[str | Path] = ()) -> "Plan":
         """Read and check a description file."""
-        return cls.read(read_json(Path(path)), str(path), plugins)
+        target = as_path(path, "a description file")
+        return cls.read(read_json(target), str(path), plugins)
 
     @classmethod
     def read(cls, given: object, source: str, plugins: Iterable[str | Path] = ()) -> "Plan":

@@ -1,45 +1,53 @@
 """From anything that holds data to a dataset."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
+import polars as pl
 
 from ldp3 import kinds, specs
+from ldp3.datasets import lists
 from ldp3.datasets.base import Format, Missing, Pick, Reading, Source
 from ldp3.datasets.binning import bin_numbers, grid_cells
 from ldp3.datasets.columns import choose
 from ldp3.datasets.counting import count, integers, read_domain
 from ldp3.datasets.files import format_of, open_file
-from ldp3.datasets.objects import from_object
+from ldp3.datasets.objects import from_object, is_column_of_counts
 from ldp3.datasets.transactions import single_values
-from ldp3.datasets.users import Users
-from ldp3.errors import InvalidData, InvalidParameter, UnknownName, did_you_mean
+from ldp3.datasets.users import VALUE, Users
+from ldp3.errors import InvalidData, InvalidParameter, UnknownName, did_you_mean, require, shown
 from ldp3.plugins import load_plugins
 from ldp3.types import Dataset
+
+NAMES = 100  # of the texts in a list that are looked up: one is enough
 
 
 def load(
     source: object,
     *,
-    column: str | int | None = None,
+    column: str | int | Iterable[str | int] | None = None,
     header: bool | None = None,
     counts: bool = False,
-    domain: str | PathLike[str] | None = None,
+    domain: str | PathLike[str] | Iterable[object] | None = None,
     domain_size: int | None = None,
     top: int | None = None,
     pick: Pick | None = None,
-    bins: str | int | None = None,
-    grid: str | None = None,
-    within: str | None = None,
+    bins: lists.Edges | None = None,
+    grid: str | tuple[int, int] | None = None,
+    within: str | Iterable[object] | None = None,
     missing: Missing = "refuse",
     input_format: Format | None = None,
     keep_values: bool = False,
 ) -> Dataset:
     """The dataset in `source`; the options are those of `ldp3.datasets.base.Reading`.
+
+    `domain`, `bins`, `within` and `column` also take lists: ``domain=["a", "b"]``,
+    ``bins=[0, 18, 65]``, ``within=(0, 100)``, ``column=["lat", "lon"]`` with ``grid=(15, 15)``.
 
     `source` is a path, a spec such as ``"zipf(s=1.3, d=1024, n=10_000_000)"`` or ``"flights"``,
     a pandas, Polars or Arrow table or column, a NumPy array or list of values, or a dataset.
@@ -47,17 +55,19 @@ def load(
     >>> load(["b", "a", "b"]).histogram
     array([1, 2])
     """
+    for name, flag in (("header", header), ("counts", counts), ("keep_values", keep_values)):
+        require(isinstance(flag, bool | None), f"`{name}`", "is True or False", flag)
     reading = Reading(
-        column=column,
+        column=lists.columns_text(column),
         header=header,
         counts=counts,
-        domain=Path(domain) if domain is not None else None,
+        domain=lists.domain_of(domain),
         domain_size=domain_size,
         top=top,
         pick=pick,
-        bins=bins,
-        grid=grid,
-        within=within,
+        bins=lists.bins_text(bins),
+        grid=lists.grid_text(grid),
+        within=lists.within_text(within),
         missing=missing,
         input_format=input_format,
         keep_values=keep_values,
@@ -70,18 +80,39 @@ def load_all(
 ) -> list[Dataset]:
     """One dataset, or several in a list: of datasets, paths, or texts that all name one."""
     modules = load_plugins(plugins)
-    several = isinstance(data, list | tuple) and len(data) > 0 and all(map(_names_data, data))
-    sources = data if several else [data]
-    return [read(source, reading or Reading(), *modules) for source in sources]  # type: ignore[attr-defined]
+    sources = data if isinstance(data, list | tuple) and _any_dataset(data, *modules) else [data]
+    return [read(source, reading or Reading(), *modules) for source in sources]
 
 
-def _names_data(thing: object) -> bool:
-    if isinstance(thing, str):
-        known = kinds.find(Source)  # type: ignore[type-abstract]
-        name = kinds.plain(thing.partition("(")[0])
-        return name in map(kinds.plain, known) or Path(thing).expanduser().is_file()
-    is_source = isinstance(thing, type) and issubclass(thing, Source)
-    return is_source or isinstance(thing, Dataset | Source | Path)
+def _any_dataset(things: Sequence[object], *plugins: ModuleType) -> bool:
+    """Whether a list is one of datasets: one element that is, or names, a dataset is enough.
+
+    The others are then read as datasets too, so that a name with a slip is refused and does not
+    turn all names into the values of a few users.
+    """
+    texts = {thing for thing in things if isinstance(thing, str)}
+    names = _spellings(*plugins)
+    held = Dataset | Source | Path | np.ndarray | pl.Series | pl.DataFrame | pl.LazyFrame
+    return any(_names_data(text, names) for text in sorted(texts)[:NAMES]) or any(
+        isinstance(thing, held) or (isinstance(thing, type) and issubclass(thing, Source))
+        for thing in things
+    )
+
+
+def _names_data(text: str, names: set[str]) -> bool:
+    path = Path(text).expanduser()
+    looks_like_a_file = bool(path.suffix) or len(path.parts) > 1
+    if kinds.plain(text.partition("(")[0]) in names:
+        return True
+    with suppress(OSError):  # too long for a name, say
+        return looks_like_a_file and path.is_file()
+    return False
+
+
+def _spellings(*plugins: ModuleType) -> set[str]:
+    """Every way to write the name of a source."""
+    known = kinds.find(Source, *plugins)  # type: ignore[type-abstract]
+    return {kinds.plain(s) for n, c in known.items() for s in (n, *kinds.aliases_of(c))}
 
 
 def read(source: object, reading: Reading, *plugins: ModuleType) -> Dataset:
@@ -102,16 +133,27 @@ def read(source: object, reading: Reading, *plugins: ModuleType) -> Dataset:
         return replace(data, notes=(*data.notes, *notes)) if notes else data
     if isinstance(source, Path):
         return _from_file(source, reading)
+    if isinstance(source, list | tuple) and source and _all_named(source, *plugins):
+        raise InvalidParameter(
+            f"A list of datasets, {shown(list(source))}, is no dataset: load them one by one, or "
+            f"give the list to `ldp3.benchmark`."
+        )
+    if is_column_of_counts(source):
+        reading = replace(reading, counts=True)
     return _from_rows(from_object(source), reading)
+
+
+def _all_named(things: Sequence[object], *plugins: ModuleType) -> bool:
+    names = _spellings(*plugins)
+    return all(isinstance(thing, str) and _names_data(thing, names) for thing in things)
 
 
 def _resolve(text: str, *plugins: ModuleType) -> Source | Path:
     """What a text means: a source if one has this name, else a file."""
     known = kinds.find(Source, *plugins)  # type: ignore[type-abstract]
     name = text.partition("(")[0].strip()
-    spellings = {kinds.plain(s) for n, c in known.items() for s in (n, *kinds.aliases_of(c))}
     path = Path(text).expanduser()
-    if kinds.plain(name) in spellings:
+    if kinds.plain(name) in _spellings(*plugins):
         return specs.build(Source, text, *plugins)  # type: ignore[type-abstract]
     looks_like_a_name = not path.suffix and len(path.parts) < 2
     if path.exists() or not (looks_like_a_name or text.strip().endswith(")")):
@@ -151,14 +193,22 @@ def _from_rows(users: Users, reading: Reading) -> Dataset:
         return grid_cells(users, reading)
     if reading.bins is not None:
         return bin_numbers(users, reading)
-    return count(users, reading, _domain(reading))
+    return count(users, reading, _domain(reading) or _categories(users, reading))
+
+
+def _categories(users: Users, reading: Reading) -> list[str] | None:
+    """The domain that the type of a column says, also what nobody holds, in its order."""
+    kind = users.schema()[VALUE]
+    if reading.top is not None or not isinstance(kind, pl.Enum):
+        return None
+    return [category.strip() for category in kind.categories]
 
 
 def _domain(reading: Reading) -> list[str] | None:
     if reading.domain_size is not None:
         return integers(reading.domain_size)
-    if reading.domain is None:
-        return None
+    if reading.domain is None or isinstance(reading.domain, tuple):
+        return None if reading.domain is None else list(reading.domain)
     users = open_file(Path(reading.domain), Reading())
     if len(users.schema()) != 1:
         raise InvalidData(f"{reading.domain}: a domain file has one column, one value per row.")

@@ -14,7 +14,17 @@ from types import ModuleType
 from typing import Any, Literal, get_args
 
 from ldp3 import kinds, specs
-from ldp3.errors import InvalidParameter, require, settle_numbers, whole
+from ldp3.errors import (
+    InvalidParameter,
+    as_path,
+    as_python,
+    one_of,
+    require,
+    settle_numbers,
+    several,
+    shown,
+    whole,
+)
 from ldp3.metrics.base import Metric
 from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import PostProcessor
@@ -101,8 +111,9 @@ class Experiment:
             _must(isfinite(e) and e > 0, "`epsilons` must be numbers > 0", e)
         _must(whole(self.repeats, 1), "`repeats` must be at least 1", self.repeats)
         _must(whole(self.seed, 0), "`seed` must be at least 0", self.seed)
-        _must(self.simulate in get_args(Way), "`simulate` is 'exact' or 'users'", self.simulate)
-        known = self.reference in get_args(Reference)
+        way = one_of(self.simulate, get_args(Way))
+        _must(way, "`simulate` is 'exact' or 'users'", self.simulate)
+        known = one_of(self.reference, get_args(Reference))
         _must(known, "`reference` is 'truth' or 'raw'", self.reference)
 
     @property
@@ -159,14 +170,13 @@ def experiment(
     plugins: Iterable[str | Path] = (),
 ) -> Experiment:
     """The experiment that people mean: names looked up, sets opened, doubles and nonsense out."""
-    paths = tuple(Path(p).resolve() for p in plugins)
+    paths = tuple(as_path(p, "a plug-in").resolve() for p in several(plugins, "`plugins`"))
     modules = load_plugins(paths)
-    given = epsilons if isinstance(epsilons, Iterable) else [epsilons]
     chosen = choices(PostProcessor, methods, modules)
     none = choices(PostProcessor, "none", modules)
     return Experiment(
         datasets=_told_apart(datasets),
-        epsilons=tuple(dict.fromkeys(map(float, given))),
+        epsilons=_budgets(epsilons),
         protocols=choices(FrequencyOracle, protocols, modules),
         methods=none + tuple(c for c in chosen if c.spec != "none"),
         metrics=choices(Metric, metrics, modules),
@@ -185,9 +195,19 @@ def _versions() -> dict[str, str]:
     return {"python": python_version(), **{package: version(package) for package in PACKAGES}}
 
 
+def _budgets(given: object) -> tuple[float, ...]:
+    """One ε or several, each once."""
+    some = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    numbers: list[Any] = [as_python(e) for e in some]
+    for e in numbers:
+        number = isinstance(e, int | float) and not isinstance(e, bool)
+        _must(number and not (whole(e) and e > 2**1000), "`epsilons` must be numbers > 0", e)
+    return tuple(dict.fromkeys(map(float, numbers)))
+
+
 def _must(holds: bool, what: str, got: object) -> None:
     if not holds:
-        raise InvalidParameter(f"{what}, got {got!r}.")
+        raise InvalidParameter(f"{what}, got {shown(got)}.")
 
 
 def _told_apart(datasets: Sequence[Dataset]) -> tuple[Dataset, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from ldp3.errors import InvalidData, InvalidParameter
+from ldp3.errors import InvalidData, InvalidParameter, as_path
 from ldp3.files import read_json, whole_file, write_text
 from ldp3.results.table import SCHEMA, Results
 from ldp3.types import Dataset
@@ -42,7 +42,7 @@ def save(results: Results, path: Path) -> None:
 
 def load_results(path: str | Path) -> Results:
     """What `save` wrote: a folder, or a table and, where it is, the manifest beside it."""
-    target = Path(path)
+    target = as_path(path, "a file or a folder of results")
     if not target.exists():
         raise InvalidData(f"No results at {str(target)!r}: no such file or folder.")
     if target.is_dir() and not manifest_of(target).exists():
