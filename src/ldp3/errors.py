@@ -80,9 +80,10 @@ def as_path(given: object, what: str = "a file") -> Path:
 
 def several(given: object, what: str) -> list[Any]:
     """The elements of a list, a tuple, an array or a column; a text is none of these."""
-    if isinstance(given, str | bytes | dict) or not isinstance(given, Iterable):
+    listed = isinstance(given, Iterable) and getattr(given, "ndim", 1) > 0
+    if isinstance(given, str | bytes | dict) or not listed:
         raise InvalidParameter(f"{what} must be a list, got {shown(given)}.")
-    return list(given)
+    return list(given)  # type: ignore[call-overload]
 
 
 def require_generator(who: object, rng: object) -> None:
@@ -94,18 +95,16 @@ def require_generator(who: object, rng: object) -> None:
         )
 
 
-def require_histogram(who: object, histogram: object, d: int | None = None) -> NDArray[np.int64]:
+def require_histogram(who: object, histogram: object, d: int) -> NDArray[np.int64]:
     """How many users hold each value, as an array."""
     try:
         given = np.asarray(histogram)
     except ValueError:  # of unequal lengths
         given = np.empty(0)
     counts = given.ndim == 1 and len(given) > 1 and np.issubdtype(given.dtype, np.integer)
-    if not counts or given.min() < 0 or d not in (None, len(given)):
-        many = "" if d is None else f"{d} "
+    if not counts or given.min() < 0 or len(given) != d:
         raise InvalidData(
-            f"{_name(who)}: a histogram of {many}numbers of users is needed, got "
-            f"{shown(histogram)}."
+            f"{_name(who)}: a histogram of {d} numbers of users is needed, got {shown(histogram)}."
         )
     return given
 

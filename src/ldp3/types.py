@@ -19,6 +19,7 @@ from ldp3.errors import (
     require,
     require_share,
     settle_numbers,
+    several,
     shown,
     whole,
 )
@@ -48,7 +49,9 @@ class Tally:
     def __post_init__(self) -> None:
         settle_numbers(self)
         require(whole(self.n, 0), self, "n must be an integer of at least 0", self.n)
-        object.__setattr__(self, "total", np.asarray(self.total))
+        total = np.asarray(self.total)
+        require(total.dtype.kind in "biufc", self, "total must be an array of numbers", self.total)
+        object.__setattr__(self, "total", total)
 
     def __add__(self, other: "Tally") -> "Tally":
         if not isinstance(other, Tally):
@@ -117,6 +120,8 @@ class Estimate:
         >>> Estimate.of(np.array([0.5, 0.5]), n=300, noise=Support(p=0.5, q=0.25)).std
         array([0.10801234, 0.10801234])
         """
+        (frequencies,) = as_floats(cls.__name__, frequencies=frequencies)
+        require(frequencies.ndim == 1, cls.__name__, "frequencies are a list", frequencies)
         known = PureNoise.of(noise, n) if isinstance(noise, Support) else noise
         return cls(frequencies, Tally(np.zeros(0), n), known)  # type: ignore[arg-type]
 
@@ -202,8 +207,10 @@ class Dataset:
         require(isinstance(self.name, str), self, "name must be a text", self.name)
         h = np.asarray(self.histogram)
         object.__setattr__(self, "histogram", h)
-        if isinstance(self.labels, str) or not hasattr(self.labels, "__len__"):
-            raise InvalidData(f"{self.name}: labels must be a list, got {shown(self.labels)}.")
+        if not isinstance(self.labels, list | tuple):
+            object.__setattr__(self, "labels", several(self.labels, f"{self.name}: labels"))
+        if not all(isinstance(label, str) for label in self.labels):
+            object.__setattr__(self, "labels", [str(label) for label in self.labels])
         if self.positions is not None:
             (line,) = as_floats(self.name, positions=self.positions)
             object.__setattr__(self, "positions", line)
@@ -214,7 +221,7 @@ class Dataset:
         if len(self.labels) != len(h):
             raise InvalidData(f"{self.name}: {len(h)} values but {len(self.labels)} labels.")
         if self.positions is not None and self.positions.shape != h.shape:
-            raise InvalidData(f"{self.name}: {len(h)} values but {len(self.positions)} positions.")
+            raise InvalidData(f"{self.name}: {len(h)} values but {self.positions.size} positions.")
 
     @property
     def d(self) -> int:
@@ -245,7 +252,7 @@ class Dataset:
         users = as_python(population)
         if not whole(users, 1, 2**62):
             raise InvalidParameter(
-                f"`population` must be an integer from 1 to 2⁶², got {population!r}."
+                f"`population` must be an integer from 1 to 2⁶², got {shown(population)}."
             )
         counts = apportion(self.histogram, users)
         return Dataset(self.name, counts, self.labels, self.positions, notes=self.notes)

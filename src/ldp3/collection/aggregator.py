@@ -100,7 +100,7 @@ class Aggregator:
             An identifier for each report, None where there is none: each counts once. A run of
             bytes has none.
         """
-        if isinstance(reports, np.ndarray):
+        if isinstance(reports, np.ndarray) and reports.ndim:
             self._add_array(reports, ids)
         elif not isinstance(reports, bytes | bytearray | memoryview):
             self._add_single([_single(report) for report in several(reports, "reports")], ids)
@@ -196,7 +196,8 @@ class Aggregator:
         """Post-processed frequencies, by the plan's method or another one."""
         from ldp3.postprocessing.base import method as build
 
-        return build(method or self.plan.method, *self.plan.modules)(self.estimate())
+        chosen = self.plan.method if method is None else method
+        return build(chosen, *self.plan.modules)(self.estimate())
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the counts, with the description of the collection."""

@@ -67,7 +67,7 @@ def domain_of(domain: object) -> Path | tuple[str, ...] | None:
 def _listed(given: object, option: str) -> list[object]:
     if isinstance(given, bytes | dict | type) or not isinstance(given, Iterable):
         raise InvalidParameter(f"{option} takes a text or a list, got {shown(given)}.")
-    if getattr(given, "ndim", 1) != 1 and option != "`within`":
+    if getattr(given, "ndim", 1) not in ((1, 2) if option == "`within`" else (1,)):
         raise InvalidParameter(f"{option} takes a text or a list, got {shown(given)}.")
     return list(given)
 

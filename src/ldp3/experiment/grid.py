@@ -109,7 +109,7 @@ class Experiment:
         _must(len(self.epsilons) > 0, "at least one `epsilons` is needed", self.epsilons)
         for e in self.epsilons:
             _must(isfinite(e) and e > 0, "`epsilons` must be numbers > 0", e)
-        _must(whole(self.repeats, 1), "`repeats` must be at least 1", self.repeats)
+        _must(whole(self.repeats, 1, 10**9), "`repeats` must be at least 1", self.repeats)
         _must(whole(self.seed, 0), "`seed` must be at least 0", self.seed)
         way = one_of(self.simulate, get_args(Way))
         _must(way, "`simulate` is 'exact' or 'users'", self.simulate)
@@ -197,7 +197,8 @@ def _versions() -> dict[str, str]:
 
 def _budgets(given: object) -> tuple[float, ...]:
     """One ε or several, each once."""
-    some = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    one = isinstance(given, str | bytes) or not hasattr(given, "__iter__")
+    some = [given] if one or getattr(given, "ndim", 1) == 0 else several(given, "`epsilons`")
     numbers: list[Any] = [as_python(e) for e in some]
     for e in numbers:
         number = isinstance(e, int | float) and not isinstance(e, bool)

@@ -268,15 +268,16 @@ class PureOracle(FrequencyOracle):
     def variance(self, n: int, frequency: float = 0.0) -> float:
         """Variance of the estimate of a value that a fraction `frequency` of users hold."""
         own, other = self.p * (1 - self.p), self.q * (1 - self.q)
-        numbers = all(isinstance(x, int | float | np.number) for x in (n, frequency))
-        require(numbers and n > 0, self, "a number of users n > 0 is needed", n)
+        for name, given in (("n", n), ("frequency", frequency)):
+            number = isinstance(given, int | float | np.number) and abs(given) < 2**1000
+            require(number, self, f"{name} must be a number", given)
+        require(n > 0, self, "n must be > 0", n)
         return (frequency * own + (1 - frequency) * other) / (n * (self.p - self.q) ** 2)
 
 
 def independent_supports(support: Support, histogram: IntArray, rng: np.random.Generator) -> Tally:
     """The tally of a pure oracle that supports every value independently of all others."""
     require_generator("simulate", rng)
-    histogram = require_histogram("simulate", histogram)
     n = int(histogram.sum())
     own, others = rng.binomial(histogram, support.p), rng.binomial(n - histogram, support.q)
     return Tally(own + others, n)
