@@ -175,3 +175,11 @@ def test_dates_may_be_edges() -> None:
     from ldp3.datasets.lists import bins_text
 
     assert bins_text([date(2013, 1, 1), date(2013, 7, 1)]) == "2013-01-01,2013-07-01"
+
+
+def test_a_column_of_counts_that_is_not_read_is_told() -> None:
+    table = pl.Series("page", PAGES).value_counts()
+    assert ldp3.load(table, counts=True).n == 6
+    assert ldp3.load(table, column="page").notes == (
+        "'count' was not read; `counts` if it holds numbers of users.",
+    )

@@ -19,7 +19,7 @@ from ldp3.datasets.counting import count, integers, read_domain
 from ldp3.datasets.files import format_of, open_file
 from ldp3.datasets.objects import from_object, is_column_of_counts
 from ldp3.datasets.transactions import single_values
-from ldp3.datasets.users import VALUE, Users
+from ldp3.datasets.users import COUNT, VALUE, Users
 from ldp3.errors import InvalidData, InvalidParameter, UnknownName, did_you_mean, require, shown
 from ldp3.plugins import load_plugins
 from ldp3.types import Dataset
@@ -188,7 +188,10 @@ def _from_file(path: Path, reading: Reading) -> Dataset:
 
 
 def _from_rows(users: Users, reading: Reading) -> Dataset:
+    names = users.schema().names()
     users = choose(users, reading)
+    if reading.column and not reading.counts and COUNT in names and len(names) == 2:
+        users = users.noting(f"{COUNT!r} was not read; `counts` if it holds numbers of users.")
     if reading.grid is not None:
         return grid_cells(users, reading)
     if reading.bins is not None:

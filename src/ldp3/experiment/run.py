@@ -103,7 +103,8 @@ def _shown(lab: Lab, output: Path, progress: Progress) -> Results:
         progress.note(f"{output} holds this run already and is left alone; `fresh` runs it again.")
         return found
     first = earlier.first_repeats(lab, output)
-    without = " without mean frequencies, which are of all" if first.means is None else ""
+    lost = lab.experiment.keep != "scores" and first.means is None
+    without = ", without mean frequencies, which are known of all only" if lost else ""
     progress.note(
         f"{output} holds {there} repeats and is left alone: the first {wanted} are shown{without}."
     )
