@@ -8,7 +8,7 @@ import numpy as np
 
 from ldp3 import tails
 from ldp3.arrays import FloatArray, IntArray
-from ldp3.errors import InvalidData
+from ldp3.errors import InvalidData, as_floats
 
 COUNTS = 128  # different ones whose limits are computed; those of more follow from these
 
@@ -51,7 +51,8 @@ class Noise:
     slope: float = 0.0
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.base).all() and np.min(self.base) > 0):
+        (base,) = as_floats("Noise", variance=self.base)
+        if not (base.size and np.isfinite(base).all() and np.min(base) > 0):
             raise InvalidData("The noise of an estimate is a variance: finite and above 0.")
 
     @property

@@ -114,11 +114,13 @@ for name in ("numba", "llvmlite", "scipy", "polars", "cyclopts", "rich", "matplo
 from ldp3.collection.client import Client
 from ldp3.collection.plan import Plan, deployable
 for spec in deployable():
-    Plan("colours", spec, 1.0, 4, ("red", "green", "blue", "other")).save("plan.json")
-    client = Client("plan.json", memo="memo")
+    Plan("colours", spec, 1.0, 4, ("red", "green", "blue", "other")).save(spec)
+    client = Client(spec, memo="memo")
     assert client.report("red") == client.report("red"), spec
-    assert len(Client("plan.json").report("blue")) == client.plan.report_bytes, spec
+    assert len(Client(spec).report("blue")) == client.plan.report_bytes, spec
     print(spec)
+Plan("ages", "oue", 1.0, bins=(0, 18, 65, 120)).save("ages.json")
+assert len(Client("ages.json").report(17.5)) == 9
 """
 
 

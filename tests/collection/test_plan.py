@@ -1,6 +1,7 @@
 """The description file: readable, versioned, and refused when it was touched."""
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -241,3 +242,70 @@ def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
     assert plan.code(np.int64(3)) == 3
     plan.save(tmp_path / "plan.json")
     assert Plan.load(tmp_path / "plan.json") == Plan("numbers", "grr", 1.0, 4)
+
+
+BINS = (-math.inf, 0.0, 0.1, 18.0, 65.5)
+
+
+def test_a_plan_of_bins_is_read_back_with_its_exact_edges(tmp_path: Path) -> None:
+    plan = Plan("ages", "oue", 1.0, bins=BINS, other="no answer")
+    plan.save(tmp_path / "ages.json")
+    assert Plan.load(tmp_path / "ages.json") == plan
+    assert plan.labels == ("[-inf, 0)", "[0, 0.1)", "[0.1, 18)", "[18, 65.5)", "no answer")
+    assert json.loads((tmp_path / "ages.json").read_text())["bins"] == [None, 0.0, 0.1, 18.0, 65.5]
+    assert "bins" not in Plan("colours", "oue", 1.0, 4).describe()
+
+
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [
+        (-1e9, 0), (-math.inf, 0), (0, 1), (-0.0, 1), (0.09999999999999999, 1), (0.1, 2), ("17", 2),
+        (np.float32(18), 3), (np.int64(65), 3), (65.49999999999999, 3), (" 1e1 ", 2), (".5", 2),
+    ],
+)  # fmt: skip
+def test_a_number_falls_into_the_bin_that_begins_at_or_below_it(value: object, code: int) -> None:
+    assert Plan("ages", "oue", 1.0, bins=BINS).code(value) == code
+
+
+@pytest.mark.parametrize("value", [65.5, math.inf, 10**400, math.nan, None, "", "old", "1_0", True])
+def test_what_lies_in_no_bin_is_refused_or_other(value: object) -> None:
+    with pytest.raises(
+        InvalidValue, match=r"the numbers from -inf to below 65\.5.*nothing was sent"
+    ):
+        Plan("ages", "oue", 1.0, bins=BINS).code(value)
+    assert Plan("ages", "oue", 1.0, bins=BINS, other="no answer").code(value) == 4
+
+
+@pytest.mark.parametrize(
+    "bins", [(0, 1), (0, 1, 1), (0, 2, 1), (0, math.nan, 1), (0, math.inf, 3), (0, "x", 2)]
+)
+def test_edges_that_do_not_rise_are_refused(bins: Any) -> None:
+    with pytest.raises(InvalidParameter, match="three or more rising edges"):
+        Plan("ages", "oue", 1.0, bins=bins)
+
+
+def test_bins_and_labels_that_contradict_each_other_are_refused() -> None:
+    with pytest.raises(InvalidParameter, match="the bins are the labels"):
+        Plan("ages", "oue", 1.0, labels=("young", "old"), bins=(0, 18, 120))
+    with pytest.raises(InvalidParameter, match="d=5 labels are needed"):
+        Plan("ages", "oue", 1.0, 5, bins=(0, 18, 120))
+
+
+@pytest.mark.parametrize(
+    "edges", [[0.0, 20.0, 65.0], [0, 18, 65], [0.0, None, 65.0], "0,18,65", []]
+)
+def test_a_description_whose_edges_were_edited_is_refused(edges: object) -> None:
+    given = Plan("ages", "oue", 1.0, bins=(0, 18, 65)).describe()
+    with pytest.raises(InvalidData, match=r"^ages.json: .*make the file again"):
+        Plan.read({**given, "bins": edges}, "ages.json")
+
+
+def test_a_plan_is_written_over_the_same_plan_only(tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    Plan("colours", "grr", 1.0, 4).save(path)
+    Plan("colours", "grr", 1.0, 4).save(path)
+    before = path.read_bytes()
+    for other in (Plan("colours", "grr", 2.0, 4), Plan("round 2", "grr", 1.0, 4)):
+        with pytest.raises(InvalidParameter, match="describes another collection, 'colours'"):
+            other.save(path)
+    assert path.read_bytes() == before

@@ -12,7 +12,7 @@ import numpy as np
 
 from ldp3 import apart
 from ldp3.collection.counts import Counts
-from ldp3.collection.reports import ReportFormat, format_of
+from ldp3.collection.reports import REPORT, ReportFormat, format_of
 from ldp3.collection.wire import LENGTH, Wire, add_to
 from ldp3.errors import InvalidData
 
@@ -114,6 +114,20 @@ def count_part(wire: Wire, part: Part, already: frozenset[bytes] = frozenset()) 
     else:
         _count_table(wire, part, counts)
     return counts
+
+
+def reports_in(wire: Wire, part: Part) -> Iterator[bytes]:
+    """What stands in the rows of one part; raw bytes have no rows, tables those of right length."""
+    from ldp3.collection.tables import read_lines, read_rows, rows_read
+
+    if part.format == "raw":
+        yield _bytes(part)
+    elif part.format == "jsonl":
+        yield from read_lines(_bytes(part))[REPORT].drop_nulls()
+    else:
+        with _apart(read_rows, part, wire.report_bytes) as (answer, buffers):
+            found = rows_read(answer, buffers, wire.report_bytes)
+            yield from (row.tobytes() for row in found.rows)
 
 
 def _count_lines(wire: Wire, part: Part, counts: Counts) -> None:

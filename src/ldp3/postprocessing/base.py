@@ -43,8 +43,8 @@ class PostProcessor(ABC):
         """Frequencies of shape `(d,)`; the estimate, which is checked, is left untouched."""
         if not isinstance(estimate, Estimate):
             raise InvalidData(
-                f"{type(self).__name__}: an Estimate is needed, as `oracle.estimate` gives it, got "
-                f"{type(estimate).__name__}."
+                f"{type(self).__name__}: an Estimate is needed, as `oracle.estimate` gives it (or "
+                f"`Estimate.of(frequencies, n, noise)`), got {type(estimate).__name__}."
             )
         require_finite(self, frequencies=estimate.frequencies)
         require(estimate.n >= 1, self, "n must be at least 1", estimate.n)
@@ -112,10 +112,8 @@ class _Chain(PostProcessor):
 
 def method(spec: str | type[PostProcessor] | PostProcessor, *plugins: ModuleType) -> PostProcessor:
     """The method that `spec` means: a class, a method, ``"power"`` or ``"power+norm_sub"``."""
-    if isinstance(spec, PostProcessor):
-        return spec
-    if isinstance(spec, type):
-        return spec()
+    if not isinstance(spec, str):
+        return specs.build(PostProcessor, spec)  # type: ignore[type-abstract]
     parts = tuple(specs.build(PostProcessor, s, *plugins) for s in _links(spec))  # type: ignore[type-abstract]
     return parts[0] if len(parts) == 1 else _Chain(parts)
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports, WordArray
-from ldp3.errors import require, require_values, whole
+from ldp3.errors import require, require_histogram, require_values, whole
 from ldp3.kernels import hashing
 from ldp3.kernels.source import words
 from ldp3.protocols.base import PureOracle, independent_supports
@@ -129,7 +129,7 @@ class LocalHashing(PureOracle):
 
     def simulate(self, histogram: IntArray, rng: np.random.Generator) -> Tally:
         # as under ideal hashing
-        return independent_supports(self.support, histogram, rng)
+        return independent_supports(self.support, require_histogram(self, histogram, self.d), rng)
 
 
 @final

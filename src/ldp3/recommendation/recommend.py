@@ -82,12 +82,9 @@ def recommend(
     progress
         Who is told how the work advances; by default a bar at a terminal or in a notebook.
     """
-    if not 0.5 <= confidence < 1:
-        raise InvalidParameter(
-            f"`confidence` must be at least 0.5 and below 1, got {confidence!r}."
-        )
-    if not 0 <= margin < 1:
-        raise InvalidParameter(f"`margin` must be at least 0 and below 1, got {margin!r}.")
+    for name, low, given in (("confidence", 0.5, confidence), ("margin", 0, margin)):
+        if not isinstance(given, int | float) or not low <= given < 1:
+            raise InvalidParameter(f"`{name}` must be at least {low} and below 1, got {given!r}.")
     limits = Limits(max_bits, max_decode)
     require_threads(threads)
     sample, *others = load_all(data, plugins=plugins)

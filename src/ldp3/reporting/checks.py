@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from ldp3.errors import InvalidData
+from ldp3.errors import InvalidData, InvalidParameter, short
 from ldp3.results.table import LIMITS, Results
 
 COMBINATION = ["metric", "epsilon", "protocol", "method"]  # on one dataset, without attacks
@@ -18,6 +18,11 @@ MEANS = {
 
 def check(results: Results) -> None:
     """Refuse a table that no single run can have written, and truth or means of another one."""
+    if not isinstance(results, Results):
+        raise InvalidParameter(
+            f"Results are needed, as `benchmark` gives them or `load_results` reads them, got "
+            f"{short(results)}."
+        )
     _check_values(results.table)
     _check_one_dataset(results.table)
     _check_repeats(results.table)

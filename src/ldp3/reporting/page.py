@@ -3,7 +3,7 @@
 from functools import cache
 from pathlib import Path
 
-from ldp3.errors import InvalidParameter
+from ldp3.errors import InvalidParameter, as_path
 from ldp3.files import write_text
 from ldp3.reporting.data import page_data
 from ldp3.reporting.findings import Findings
@@ -22,7 +22,7 @@ def report(results: Results, path: str | Path) -> None:
 
 def page_path(path: str | Path) -> Path:
     """Where a page may go; refused before any work is done for it."""
-    target = Path(path)
+    target = as_path(path, "an .html file")
     if target.suffix.lower() not in (".html", ".htm") or target.is_dir():
         raise InvalidParameter(f"A report is an .html file, got {str(target)!r}.")
     if not target.parent.is_dir():

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from ldp3.apart import Unreadable, decoding_error
-from ldp3.errors import InvalidData, InvalidParameter
+from ldp3.errors import InvalidData, InvalidParameter, as_path
 from ldp3.files import read_json, sync_file, sync_folder, whole_file
 from ldp3.results.spreadsheets import read_csv, write_csv
 from ldp3.results.table import LIMITS, SCHEMA, Results
@@ -62,7 +62,7 @@ def _make_folder(path: Path) -> None:
 
 def load_results(path: str | Path) -> Results:
     """What `save` wrote: a folder, or a table and, where it is, the manifest beside it."""
-    target = Path(path)
+    target = as_path(path, "a file or a folder of results")
     if not target.exists():
         raise InvalidData(f"No results at {str(target)!r}: no such file or folder.")
     if target.is_dir() and not manifest_of(target).exists():

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from ldp3 import specs
-from ldp3.errors import InvalidData, InvalidParameter
+from ldp3.errors import InvalidData, InvalidParameter, as_path, one_of, require_share, short
 from ldp3.metrics.base import Metric
 from ldp3.results import forms, sheets, ties
 from ldp3.results.spreadsheets import write_csv
@@ -101,6 +101,7 @@ class Results:
         paired within a protocol and Welch's across, corrected for the number of comparisons. With
         probability at least 1−α every truly best combination is among the tied: see `ties`.
         """
+        require_share("alpha", alpha)
         return ties.best(self.table, self.better, alpha)
 
     def sheets(self) -> list[sheets.Sheet]:
@@ -147,6 +148,8 @@ class Results:
 
     def render(self, format: str = "table", width: int | None = None) -> str:
         """The summary as a table, Markdown, LaTeX, JSON or CSV; `width` is the terminal's."""
+        if not one_of(format, forms.FORMATS):
+            raise InvalidParameter(f"format is {', '.join(forms.FORMATS)}, got {short(format)}.")
         if format == "csv":
             return write_csv(self.summary()).rstrip("\n")
         if format == "json":
@@ -154,8 +157,6 @@ class Results:
             return json.dumps(rows, indent=2, ensure_ascii=False)
         if format == "table":
             return "\n\n\n".join(forms.text(sheet, width) for sheet in self.sheets())
-        if format not in forms.RENDER:
-            raise InvalidParameter(f"format is {', '.join(forms.FORMATS)}, got {format!r}.")
         return "\n\n".join(map(forms.RENDER[format], self.sheets()))
 
     def save(self, path: str | Path) -> None:
@@ -166,7 +167,7 @@ class Results:
         """
         from ldp3.results.storage import save
 
-        save(self, Path(path))
+        save(self, as_path(path, "a file or a folder"))
 
     def __repr__(self) -> str:
         return self.render()

@@ -1,0 +1,19 @@
+"""What a range of numbers is called; a client needs this too, so nothing is imported here."""
+
+import itertools
+from collections.abc import Sequence
+
+
+def range_labels(edges: Sequence[float], closed: bool = False) -> list[str]:
+    """Half-open ranges with as many digits as tell the edges apart; the last one may be `closed`.
+
+    >>> range_labels([0, 18, 65])
+    ['[0, 18)', '[18, 65)']
+    """
+    texts = next(
+        texts
+        for digits in range(4, 18)
+        if len(set(texts := [f"{edge:.{digits}g}" for edge in edges])) == len(edges)
+    )
+    labels = [f"[{low}, {high})" for low, high in itertools.pairwise(texts)]
+    return [*labels[:-1], labels[-1][:-1] + "]"] if closed else labels
