@@ -103,7 +103,9 @@ def content(path: Path) -> Content:
 
 
 def require_readable(path: Path) -> None:
-    """Refuse what is not a file with something in it."""
+    """Refuse what is not a file with something in it, and a name that polars cannot read."""
+    if str(path).encode(errors="replace").decode() != str(path):
+        raise InvalidData(f"{str(path)!r}: is no name in UTF-8; rename the file.")
     try:
         with path.open("rb") as file:
             if path.is_file() and not file.read(1):
