@@ -43,7 +43,10 @@ def test_simultaneous_intervals_are_wider() -> None:
 
 def test_text_stands_in_columns() -> None:
     title, blank, *lines = CollectionEstimate.of(server(), "none").text().splitlines()
-    assert title == "pages: 1,000 reports, oue, ε = 1; intervals with confidence 0.95, each"
+    assert title == (
+        "pages: 1,000 reports, oue, ε = 1; intervals with confidence 0.95, each, for the frequency "
+        "among those who reported"
+    )
     assert blank == ""
     assert len(lines) == 4
     assert len({len(line) for line in lines}) == 1

@@ -34,7 +34,7 @@ def test_a_value_outside_is_named_by_row_or_becomes_other(tmp_path: Path) -> Non
         codes_in(tmp_path / "values.csv", NAMED, Reading())
     found = codes_in(tmp_path / "values.csv", OPEN, Reading(missing="drop"))
     assert found.codes.tolist() == [0, 2, 1]
-    assert found.notes == (
+    assert found.notes[-2:] == (
         "1 row without a value left out.",
         "1 row outside the domain became 'help'.",
     )
@@ -64,12 +64,15 @@ def test_a_null_and_nan_are_no_values(tmp_path: Path) -> None:
 def test_what_may_be_a_header_never_becomes_other(tmp_path: Path, plan: Plan) -> None:
     rows = ["age", "17", "99", "17"] if plan.bins else ["page", "home", "cart", "home"]
     (tmp_path / "values.csv").write_text("\n".join(rows) + "\n")
-    with pytest.raises(InvalidData, match=r"`header`.*`no_header`"):
-        codes_in(tmp_path / "values.csv", plan, Reading())
+    if plan.bins:  # a word over numbers is a header beyond doubt
+        assert len(codes_in(tmp_path / "values.csv", plan, Reading()).codes) == 3
+    else:
+        with pytest.raises(InvalidData, match="may be a header or a user"):
+            codes_in(tmp_path / "values.csv", plan, Reading())
     assert len(codes_in(tmp_path / "values.csv", plan, Reading(header=True)).codes) == 3
     kept = codes_in(tmp_path / "values.csv", plan, Reading(header=False))
     assert kept.codes[0] == plan.d - 1
-    assert kept.notes == (f"1 row outside the domain became {plan.other!r}.",)
+    assert kept.notes[-1] == f"1 row outside the domain became {plan.other!r}."
     (tmp_path / "values.csv").write_text("\n".join([*rows, rows[0]]) + "\n")
     assert len(codes_in(tmp_path / "values.csv", plan, Reading()).codes) == 5
 
