@@ -88,14 +88,16 @@ def _frontier(results: list[dict[str, Any]], path: Path) -> None:
             best = [p for p in points if not any(_beats(other, p) for other in points)]
             best.sort(key=lambda p: p[0])
             axes.step([p[0] for p in best], [p[1] for p in best], where="post", color="#D55E00")
-            for x, y, row in points:
+            least = min(p[1] for p in points)
+            shown = sorted((p for p in points if p[1] < 4 * least), key=lambda p: p[:2])
+            for place, (x, y, row) in enumerate(shown):  # names at changing heights, to be read
                 colour = "#999999" if row["instead"] else "#0072B2"
                 axes.plot(x, y, "o", color=colour, markersize=4)
                 axes.annotate(
-                    row["protocol"], (x, y), (3, 3), textcoords="offset points", fontsize=7,
-                    color=colour,
+                    row["protocol"], (x, y), (2, 4 + 9 * (place % 4)), textcoords="offset points",
+                    fontsize=7, color=colour,
                 )  # fmt: skip
-            axes.set(xscale="log", yscale="log")
+            axes.set(xscale="log", ylim=(0.9 * least, 3 * least))
             axes.spines[["top", "right"]].set_visible(False)
             axes.set_xlabel(
                 "bits per report" if cost == "bits" else "seconds of the server, 10⁶ users"

@@ -91,15 +91,21 @@ def _table(result: dict[str, Any]) -> str:
     for row in sorted(result["rows"], key=lambda r: (bool(r["instead"]), r["protocol"])):
         name = f"`{row['protocol']}`" + (" ·" if row["instead"] else "")
         values = row["noise"] or []
-        told = " / ".join(f"{value:.3g}" for value in values) or "–"
+        told = " / ".join(map(_number, values)) or "–"
         client = row.get("client")
         cells = [
             name,
             told,
             f"{row['bits'][1]:,}; {row['bits'][3]:,}",
-            f"{client * 1e6:.2g}" if client else "–",
-            f"{row['server']:.2g}" if "server" in row else "–",
-            f"{row['decode']:.2g}" if "decode" in row else "–",
+            _number(client * 1e6) if client else "–",
+            _number(row["server"]) if "server" in row else "–",
+            _number(row["decode"]) if "decode" in row else "–",
         ]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
+
+
+def _number(value: float) -> str:
+    if value < 1e-3:
+        return f"{value:.1g}"
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"

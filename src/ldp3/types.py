@@ -143,10 +143,13 @@ class Estimate:
     ) -> tuple[FloatArray, FloatArray]:
         r"""Ends (low, high) of an interval for each frequency, within $[0, 1]$.
 
-        A frequency lies in $[0, 1]$, so the ends of `noise.interval` are cut there, which takes no
-        coverage away: a value that nobody holds is covered with probability
-        $(1 + \mathrm{level})/2$, and an estimate far below zero gets $[0, 0]$. With `simultaneous`
-        all $d$ intervals hold at once with probability at least `level`, by Bonferroni.
+        For the frequency among the n users who reported, not in a wider population that they may
+        be a sample of. With a pure oracle each interval holds with probability `level` or more,
+        whatever n, d and ε (`PureNoise.interval`); with another one the noise is taken as normal
+        (`Noise.interval`), which is right for many reports. A frequency lies in $[0, 1]$, so the
+        ends are cut there, which takes no coverage away: an estimate far below zero gets
+        $[0, 0]$. With `simultaneous` all $d$ intervals hold at once, by Bonferroni: each at the
+        level $1 - (1 - \mathrm{level})/d$.
 
         Examples
         --------

@@ -26,7 +26,7 @@ EVIL = "=1+1\x1b[31m\u202e\x9b2J\u2066\u2028."
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "values.txt").write_text("a\nb\nb\nc\n")
+    (tmp_path / "values.txt").write_text("b\na\nb\nc\n")
     (tmp_path / "domain.txt").write_text("a\nb\nc\n")
 
     def call(*words: str) -> tuple[int, str, str]:

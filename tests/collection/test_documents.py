@@ -16,7 +16,7 @@ VECTORS: list[dict[str, Any]] = json.loads((DOCS / "wire-format-vectors.json").r
 
 
 # what the page spells out; `draw` in its own file defines any other protocol
-PAGE = ("grr", "rappor", "oue", "ue", "blh", "olh", "ss", "pgr", "hrr", "hr")
+PAGE = ("grr", "rappor", "oue", "ue", "the", "blh", "olh", "ss", "pgr", "hrr", "hr")
 SLOW = "pgr, d = 1000003"  # ten seconds for a set whose smaller ones say as much
 SPELT_OUT = [
     v

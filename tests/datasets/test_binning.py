@@ -135,8 +135,8 @@ def test_dates_of_every_kind_fall_into_the_bins_of_their_days(kind: str) -> None
     data = ldp3.load(days, bins=",".join(edges))
     cuts = np.array(edges, dtype="datetime64[D]").astype(int)
     assert (data.histogram == np.histogram(numbers, cuts)[0]).all()
-    equal = ldp3.load(days, bins=7, within="2011-01-26:2014-01-01")
-    width = np.linspace(cuts[0], cuts[-1], 8)
+    equal = ldp3.load(days, bins=8, within="2011-01-26:2014-01-01")  # of 133.9 days each
+    width = np.linspace(cuts[0], cuts[-1], 9)
     assert (equal.histogram == np.histogram(numbers + (kind == "moments") / 2, width)[0]).all()
 
 
@@ -178,6 +178,7 @@ def test_bins_of_equally_many_users() -> None:
 def test_quantiles_weigh_values_by_their_users() -> None:
     table = pl.DataFrame({"value": [1.0, 2.0, 3.0, 4.0], "count": [1, 1, 2, 4]})
     assert ldp3.load(table, counts=True, bins="quantiles:2").histogram.tolist() == [4, 4]
+    assert ldp3.load([1] * 4 + [2] * 4 + [3] * 2, bins="quantiles:2").histogram.tolist() == [4, 6]
 
 
 def test_many_equal_values_make_fewer_bins_of_equally_many_users() -> None:

@@ -279,3 +279,10 @@ def test_a_file_that_must_not_be_read(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_a_bad_domain_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
     with pytest.raises(InvalidData, match=message):
         ldp3.load(["a", "b"], domain=written(tmp_path, "d.txt", content))
+
+
+def test_a_name_that_is_not_utf_8_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "bad\udcffname.csv"
+    path.write_bytes(b"a\nb\n")
+    with pytest.raises(InvalidData, match=r"\\udcffname.csv': the name is not UTF-8"):
+        ldp3.load(path)

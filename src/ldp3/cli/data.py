@@ -45,6 +45,8 @@ def one_dataset(
     data: Sequence[str], reading: Reading, plugins: Sequence[Path], why: str
 ) -> "Dataset":
     """The dataset, where only one makes sense."""
+    if not data:
+        raise InvalidParameter("-d needs a dataset.")
     if len(data) > 1:
         raise InvalidParameter(f"{why}: give one dataset, got {len(data)}; {_AS_ONE}.")
     return loaded(data[0], reading, plugins)

@@ -37,7 +37,8 @@ def require_format(given: object, format: str, source: str) -> dict[str, Any]:
     version = given.get("version")
     if version != VERSION or not whole(version):
         raise InvalidData(
-            f"{source}: is of version {_short(version)}, this ldp3 reads version {VERSION}."
+            f"{source}: is of version {_short(version)}, this ldp3 reads version {VERSION}; a "
+            f"new plan makes a new collection."
         )
     return given
 

@@ -1,6 +1,7 @@
 """The bytes of a file: unpacked, in UTF-8, with line feeds between its lines."""
 
 import io
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -113,7 +114,9 @@ def content(path: Path) -> Content:
 
 
 def require_readable(path: Path) -> None:
-    """Refuse what is not a file with something in it."""
+    """Refuse what is not a file with something in it, or has a name that Polars cannot hold."""
+    if re.search("[\ud800-\udfff]", str(path)):
+        raise InvalidData(f"{str(path)!r}: the name is not UTF-8; rename the file.")
     try:
         with path.open("rb") as file:
             if path.is_file() and not file.read(1):

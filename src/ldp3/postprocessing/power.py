@@ -67,8 +67,9 @@ class Power(PostProcessor):
         known = self.prior in ("power law", "normal")
         require(known, self, "prior must be 'power law' or 'normal'", self.prior)
         number = isinstance(self.variance, int | float) and not isinstance(self.variance, bool)
-        number = number and 0 < self.variance < inf  # type: ignore[operator]
-        require(self.variance is None or number, self, "variance must be > 0", self.variance)
+        number = number and 1e-100 <= self.variance <= 1e100  # type: ignore[operator]
+        what = "variance must be > 0, from 1e-100 to 1e100"
+        require(self.variance is None or number, self, what, self.variance)
 
     def refine(self, estimate: Estimate) -> FloatArray:
         n, f = estimate.n, estimate.frequencies

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 from math import exp as float_exp
+from math import inf
 from typing import ClassVar, final
 
 import numpy as np
@@ -76,7 +77,7 @@ class THE(UnaryEncoding):
 def _best_threshold(epsilon: float) -> float:
     def noise(theta: float) -> float:
         p, q = 1 - float_exp(epsilon * (theta - 1) / 2) / 2, float_exp(-epsilon * theta / 2) / 2
-        return q * (1 - q) / (p - q) ** 2
+        return q * (1 - q) / (p - q) ** 2 if p > q else inf
 
     return min((i / 1024 for i in range(512, 1025)), key=noise)
 

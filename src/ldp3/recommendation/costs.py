@@ -13,6 +13,7 @@ from ldp3.randomness.words import Words
 from ldp3.types import Tally
 
 SECONDS = 0.02  # of work that is timed, at the least, where there is enough of it
+BATCH = 4096  # reports that make good for what is paid once for all of them
 MOST = 2**20  # reports that are timed
 
 
@@ -53,7 +54,8 @@ def measure(oracle: FrequencyOracle) -> Cost:
         values = np.arange(size) % oracle.d
         perturb, reports = _timed(lambda values=values: oracle.perturb(values, rng))  # type: ignore[misc]
         count, tally = _timed(lambda reports=reports: oracle.aggregate(reports))  # type: ignore[misc]
-        if perturb + count >= SECONDS or size >= min(MOST, oracle.chunk_size):
+        slow = perturb + count >= (SECONDS if size >= BATCH else 1.0)
+        if slow or size >= min(MOST, oracle.chunk_size):
             break
         size *= 4
     decode = min(_timed(lambda: oracle.estimate(tally))[0] for _ in range(2))

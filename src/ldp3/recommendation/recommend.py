@@ -5,7 +5,6 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
 from math import ceil
 from pathlib import Path
-from statistics import NormalDist
 
 import numpy as np
 
@@ -108,7 +107,7 @@ def recommend(
     ex, left_out = limits.applied(ex)
     rules = Rules(1 - confidence, margin, race.looks(sample.d))
     drawn = _populations(sample, scaled.n, seed, threads)
-    lab = Lab(replace(ex, datasets=drawn, repeats=rules.looks[-1]))
+    lab = Lab(replace(ex, datasets=drawn, repeats=rules.looks[-1], limit=False))
     contest = Contest(lab, rules)
     with progress or Bar() as shown:
         _run(lab, executor, threads, shown, contest)
@@ -217,20 +216,18 @@ class _Answers:
         self, epsilon: float, chosen: Combination
     ) -> tuple[tuple[ValueInterval, ...], float, float]:
         """How far single values will be off."""
-        level, d = 1 - self.contest.rules.alpha, self.sample.d
+        level = 1 - self.contest.rules.alpha
         off = np.sort(self._errors(epsilon, chosen), axis=0)
         # of a new error and these, each is equally likely to be the largest
         refined = off[min(ceil(level * (len(off) + 1)), len(off)) - 1]
         noise, f = self._noise(epsilon, chosen[0]), self.sample.frequencies
-        z = NormalDist().inv_cdf((1 + level) / 2)
-        z_all = NormalDist().inv_cdf(1 - (1 - level) / (2 * d))
-        raw = z * np.sqrt(noise.variance(f))
         top = np.argsort(-f, kind="stable")[:SHOWN]
+        raw = [noise.farthest(f[[v]], level) for v in top]
         shown = tuple(
-            ValueInterval(self.sample.labels[v], float(f[v]), float(raw[v]), float(refined[v]))
-            for v in top
+            ValueInterval(self.sample.labels[v], float(f[v]), off, float(refined[v]))
+            for v, off in zip(top, raw, strict=True)
         )
-        return shown, z * noise.floor**0.5, z_all * noise.floor**0.5
+        return shown, noise.farthest(np.zeros(1), level), noise.farthest(f, level)
 
     def _errors(self, epsilon: float, chosen: Combination) -> FloatArray:
         """How far each value is off in new collections, one row each."""

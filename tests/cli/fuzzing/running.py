@@ -17,7 +17,7 @@ from ldp3.cli.app import run_command
 from tests.cli.fuzzing.lines import line
 from tests.cli.fuzzing.workshop import workshop
 
-PATIENCE = 30  # seconds after which a line counts as hanging
+PATIENCE = 300  # seconds after which a line counts as hanging, however busy the machine is
 AGAIN = 200  # lines that share a folder: what they overwrite and leave behind is part of the game
 CODES = (0, 1, 2, 3)
 
