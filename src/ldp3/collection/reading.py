@@ -75,11 +75,13 @@ def _parts_of_bytes(path: Path, wire: Wire, format: ReportFormat) -> Iterator[Pa
 
 
 def _parts_of_table(path: Path, wire: Wire, format: ReportFormat) -> Iterator[Part]:
-    from ldp3.collection.tables import count_rows
+    from ldp3.collection.tables import ROW_GROUP, count_rows
 
+    step = max(PART // wire.report_bytes, 1)
+    step -= step % ROW_GROUP if step > ROW_GROUP else 0  # or groups at the edges are decoded twice
     try:
         with _apart(count_rows, str(path), format) as (rows, _):
-            step = max(PART // wire.report_bytes, 1)
+            pass
     except apart.Unreadable as error:
         raise InvalidData(f"{path}: is no {format} file: {error}") from None
     return (Part(str(path), format, s, min(s + step, rows)) for s in range(0, rows, step))

@@ -17,6 +17,12 @@ from ldp3.tables import collect
 from ldp3.types import Dataset
 
 FOLDER = ("table", "truth", "means", "estimates")
+TRUTH: dict[str, type[pl.DataType]] = {
+    "dataset": pl.String,
+    "label": pl.String,
+    "position": pl.Float64,
+    "users": pl.Int64,
+}
 WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
     ".csv": lambda table, path: path.write_text(write_csv(table), encoding="utf-8"),
     ".parquet": lambda table, path: table.write_parquet(path),
@@ -73,7 +79,7 @@ def load_results(path: str | Path) -> Results:
     return Results(
         read_table(target / "table.parquet"),
         manifest,
-        _datasets(_read_frame(target / "truth.parquet", label=pl.String, users=pl.Int64)),
+        _datasets(_read_frame(target / "truth.parquet", **TRUTH)),
         _read_frame(target / "means.parquet", frequencies=pl.List),
         _read_frame(target / "estimates.parquet", frequencies=pl.List),
     )
@@ -109,7 +115,7 @@ def _datasets(truth: pl.DataFrame | None) -> dict[str, Dataset]:
             rows["users"].to_numpy(),
             rows["label"].to_list(),
             positions,
-            ordered="ordered" in rows.columns and bool(rows["ordered"].all()),
+            ordered=rows.schema.get("ordered") == pl.Boolean and bool(rows["ordered"].all()),
         )
     return made
 
