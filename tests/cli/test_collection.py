@@ -75,6 +75,14 @@ def test_from_a_plan_to_an_estimate(folder: Path, run: Run) -> None:
     assert [v["processed"] for v in answer["values"]] == server.frequencies("norm_sub").tolist()
 
 
+def test_a_plan_without_a_method_takes_the_default_and_says_why(folder: Path, run: Run) -> None:
+    _, out, _ = run("plan -p oue -e 1 --domain pages.txt -o pages.ldp3.json")
+    assert "post-processing by multiscale: of all methods it lost least" in out
+    assert Aggregator(folder / "pages.ldp3.json").plan.method == "multiscale"
+    _, out, _ = run("plan -p oue -m none -e 1 --domain pages.txt -o other.ldp3.json")
+    assert "post-processing by none\n" in out
+
+
 @pytest.mark.parametrize("ending", ["parquet", "arrow", "jsonl", "bin"])
 def test_every_format_of_reports_is_written_and_read(folder: Path, run: Run, ending: str) -> None:
     run(PLAN)

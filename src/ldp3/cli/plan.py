@@ -17,7 +17,7 @@ def plan(
     protocol: Annotated[str, Parameter(name=["--protocol", "-p"])],
     epsilon: options.Epsilon,
     output: options.Output,
-    method: options.Method = "norm_sub",
+    method: options.Method = None,
     domain: Path | None = None,
     domain_size: int | None = None,
     other: str | None = None,
@@ -43,6 +43,7 @@ def plan(
     from ldp3.collection.description import ledger
     from ldp3.collection.plan import Plan
     from ldp3.files import require_no_input
+    from ldp3.postprocessing.base import DEFAULT, WHY
     from ldp3.postprocessing.base import method as build
 
     if (domain is None) == (domain_size is None):
@@ -56,7 +57,7 @@ def plan(
         (domain_size or 0) if labels is None else len(labels),
         labels,
         other,
-        method or "none",
+        method or DEFAULT,
         plugins=plugins,
     )
     build(made.method, *made.modules).require_applies(made.oracle)
@@ -69,6 +70,7 @@ def plan(
         f"{made.report_bytes:,} bytes a report: {payload:,} for {made.oracle.report_bits:,} bits, "
         f"{made.report_bytes - payload} for version and identifier"
     )
+    show(f"post-processing by {made.method}" + ("" if method else f": {WHY}"))
     show("\n".join(ledger(made.epsilon)))
 
 

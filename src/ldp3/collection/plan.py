@@ -28,6 +28,7 @@ from ldp3.errors import (
 from ldp3.files import read_json, real_path, write_text
 from ldp3.kinds import find
 from ldp3.plugins import load_plugins
+from ldp3.postprocessing.base import DEFAULT
 from ldp3.protocols.base import FrequencyOracle
 
 _PROTOCOLS: type[FrequencyOracle] = FrequencyOracle  # type: ignore[type-abstract]
@@ -53,7 +54,7 @@ class Plan:
     other
         The label that stands for every value outside the domain; None if those are refused.
     method
-        Spec of the post-processing method.
+        Spec of the post-processing method; ``"none"`` for unbiased estimates.
     plugins
         Python files that define the protocol or the method, where they are not ours.
 
@@ -70,7 +71,7 @@ class Plan:
     d: int
     labels: tuple[str, ...] | None = None
     other: str | None = None
-    method: str = "none"
+    method: str = DEFAULT
     plugins: Iterable[str | Path] = field(default=(), kw_only=True, compare=False, repr=False)
 
     def __post_init__(self) -> None:

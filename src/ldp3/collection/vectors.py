@@ -45,7 +45,7 @@ def plans() -> Iterator[Plan]:
         examples = look_up(kind, name).examples
         for spec in (name, *examples):
             for epsilon, d in SETTINGS[:-1] if spec in examples else SETTINGS:
-                plan = Plan(f"{spec}, d = {d}", spec, epsilon, d)
+                plan = Plan(f"{spec}, d = {d}", spec, epsilon, d, method="none")
                 if plan.oracle.report_bits <= LONGEST:
                     yield plan
 

@@ -84,6 +84,8 @@ class Experiment:
         Files that define more protocols, methods and metrics.
     attacks
         What fake users do, an axis of the grid: so far nothing.
+    limit
+        Whether scores come with what the separable oracle scores; no other number depends on it.
     """
 
     datasets: tuple[Dataset, ...]
@@ -99,6 +101,7 @@ class Experiment:
     plugins: tuple[Path, ...] = ()
     attacks: tuple[Choice, ...] = (Choice("none", "none"),)
     repeats_asked: bool = True
+    limit: bool = True
 
     def __post_init__(self) -> None:
         settle_numbers(self)

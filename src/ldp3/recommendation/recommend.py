@@ -107,7 +107,7 @@ def recommend(
     ex, left_out = limits.applied(ex)
     rules = Rules(1 - confidence, margin, race.looks(sample.d))
     drawn = _populations(sample, scaled.n, seed, threads)
-    lab = Lab(replace(ex, datasets=drawn, repeats=rules.looks[-1]))
+    lab = Lab(replace(ex, datasets=drawn, repeats=rules.looks[-1], limit=False))
     contest = Contest(lab, rules)
     with progress or Bar() as shown:
         _run(lab, executor, threads, shown, contest)

@@ -12,7 +12,7 @@ from ldp3.apart import Unreadable, decoding_error
 from ldp3.errors import InvalidData, InvalidParameter
 from ldp3.files import read_json, sync_file, sync_folder, whole_file
 from ldp3.results.spreadsheets import read_csv, write_csv
-from ldp3.results.table import SCHEMA, Results
+from ldp3.results.table import LIMITS, SCHEMA, Results
 from ldp3.tables import collect
 from ldp3.types import Dataset
 
@@ -150,6 +150,9 @@ def read_table(path: Path) -> pl.DataFrame:
     if path.suffix not in READERS:
         raise InvalidData(f"Results are {', '.join(READERS)} or a folder, got {str(path)!r}.")
     table = _read(path, READERS[path.suffix])
+    table = table.with_columns(
+        pl.lit(None, SCHEMA[name]).alias(name) for name in LIMITS if name not in table.columns
+    )
     missing = [name for name in SCHEMA if name not in table.columns]
     if missing:
         raise InvalidData(

@@ -35,6 +35,7 @@ import polars as pl
 from ldp3.arrays import FloatArray
 
 ALPHA = 0.05
+ROUNDING = 1e-9  # numbers that are equal in theory may differ by so much of themselves
 # What combinations are compared in, and never pooled over
 QUESTION = ["metric", "dataset", "n", "d", "epsilon", "attack"]
 Runs = Mapping[tuple[str, str], FloatArray]  # (protocol, method) → one value per repeat
@@ -174,4 +175,4 @@ def _repeats(sample: FloatArray) -> bool:
 
 def _same(values: Any, other: Any) -> Any:
     """Equal but for rounding: methods that agree in theory differ in the last digits."""
-    return np.isclose(values, other, rtol=1e-9, atol=0)
+    return np.isclose(values, other, rtol=ROUNDING, atol=0)
