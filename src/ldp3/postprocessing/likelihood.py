@@ -50,7 +50,7 @@ class MLEApx(PostProcessor):
         p, q, share = _support(estimate)
         # of f̂, times n (p - q)²: pq + share (1 - p - q), written so that nothing cancels
         variance = (1 - share) * p * q + share * (1 - p) * (1 - q)
-        least = 1e-12 * max(variance.max(), np.finfo(float).tiny)  # with p = 1, some are 0
+        least = 1e-12 * variance.max() or 1.0  # with p = 1 some are 0, or all
         return fill((share - q) / (p - q), np.maximum(variance, least))
 
 

@@ -36,8 +36,8 @@ class NPMLE(PostProcessor):
     assumed: many equal frequencies, a power law and a few heavy values each find their own prior.
     A distribution. No parameters. Deterministic; solved until the duality gap
     $\max_θ \frac1d \sum_v φ_v(θ) / \hat φ_v - 1$ is below $10^{-6}$, which bounds how far the mean
-    log-likelihood is from that of the best prior. Costs about $O(d)$ per Newton step, few of which
-    are needed.
+    log-likelihood is from that of the best prior *on the grid*. Costs about $O(d)$ per Newton step,
+    few of which are needed.
 
     Examples
     --------
