@@ -161,6 +161,7 @@ def require_epsilon_and_domain(who: object, epsilon: float, d: int) -> None:
     require(finite and epsilon > 0, who, "epsilon must be > 0", epsilon)
     require_possible(who, epsilon)
     require(whole(d, 2), who, "d must be an integer of at least 2", d)
+    require(d <= 2**32, who, "d must be at most 2³², for a value is a 32-bit code", d)
 
 
 def require_possible(who: object, epsilon: float) -> None:

@@ -203,7 +203,7 @@ class OLH(LocalHashing):
     def __post_init__(self) -> None:
         self.settle()
         require_design(self, self.design, chosen=self.g != 0)
-        if self.g == 0:
+        if whole(self.g, 0, 0):
             object.__setattr__(self, "g", _best_cells(self.epsilon, self.design))
             object.__setattr__(self, "design", None)  # it has done its work
         super().__post_init__()

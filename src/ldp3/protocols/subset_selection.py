@@ -70,7 +70,7 @@ class SS(PureOracle):
     def __post_init__(self) -> None:
         self.settle()
         require_design(self, self.design, chosen=self.k != 0)
-        if self.k == 0:
+        if whole(self.k, 0, 0):
             object.__setattr__(self, "k", _best_size(self.epsilon, self.d, self.design))
             object.__setattr__(self, "design", None)  # it has done its work
         require(whole(self.k, 1, self.d - 1), self, f"k must be in 1..{self.d - 1}", self.k)

@@ -42,7 +42,10 @@ class Answer:
     epsilon, metric, better
         The question, and whether ``lower`` or ``higher`` is better.
     best
-        What to deploy.
+        What to deploy: the cheapest of the tied whose expected regret is within the margin.
+    lowest, instead
+        The one of the tied with the least expected regret, and what speaks against it; nothing if
+        it is the best.
     tied
         What cannot be told from it.
     defaults
@@ -65,6 +68,8 @@ class Answer:
     metric: str
     better: str
     best: Candidate
+    lowest: Candidate
+    instead: str
     tied: tuple[Candidate, ...]
     defaults: tuple[Candidate, ...]
     unbiased: Candidate

@@ -109,6 +109,7 @@ def _section(found: Recommendation, answer: Answer, page: _Text) -> Iterator[str
 
 
 def _verdict(found: Recommendation, answer: Answer) -> str:
+    extreme = "lowest" if answer.better == "lower" else "highest"
     reasons = {
         "separated": "",
         "equal": f"They differ by at most {found.margin:.3g} of the error: take what suits you.",
@@ -125,7 +126,13 @@ def _verdict(found: Recommendation, answer: Answer) -> str:
         answer.epsilon,
         considered=answer.considered,
         confidence=found.confidence,
+        instead=f"within {100 * found.margin:.3g} % of the {extreme}" if answer.instead else "",
     )
+    preferred = (
+        f"It is preferred to {answer.lowest.name}, which measured {extreme} with "
+        f"{_number(answer.lowest.error.value)}, for {answer.instead}."
+    )
+    said[1:1] = [preferred] if answer.instead else []
     return " ".join([*said, reasons[answer.reason]]).rstrip()
 
 

@@ -19,7 +19,7 @@ from ldp3.experiment.lab import Lab
 from ldp3.experiment.run import Rule, run
 from ldp3.noise import Noise, PureNoise
 from ldp3.progress import Bar, Progress
-from ldp3.recommendation import race
+from ldp3.recommendation import headline, race
 from ldp3.recommendation.answer import Answer, Recommendation, ValueInterval
 from ldp3.recommendation.code import lines
 from ldp3.recommendation.contest import Combination, Contest, Question
@@ -67,7 +67,8 @@ def recommend(
     confidence
         Probability with which every truly best combination is among the tied, in each answer.
     margin
-        Stop when those left differ by at most this share of the error.
+        Share of the error that nobody notices: of the tied, the cheapest whose expected regret is
+        within it of the least is recommended, and the race ends when those left differ by less.
     max_bits
         Leave out protocols whose reports are longer.
     max_decode
@@ -165,8 +166,11 @@ class _Answers:
         contest, (epsilon, metric) = self.contest, question
         standing = contest.standings[question]
         assert standing.reason is not None
-        candidates = [self._candidate(question, i) for i in range(len(standing.left))]
-        best = candidates[standing.leader]
+        regret, costs = self._weighed(question)
+        first = headline.chosen(regret, costs, contest.rules.margin)
+        lowest = int(np.argmin(regret))
+        candidates = [self._candidate(question, i, first) for i in range(len(standing.left))]
+        best = candidates[first]
         tied = [c for c, left in zip(candidates, standing.left, strict=True) if left]
         order = sorted((c for c in tied if c != best), key=lambda c: c.worse.value)
         named = {(c.protocol, c.method): c for c in candidates}
@@ -178,6 +182,8 @@ class _Answers:
             metric,
             contest.better[metric],
             best,
+            candidates[lowest],
+            headline.reason(costs[first], costs[lowest]),
             tuple(order),
             tuple(named[pair] for pair in USUAL if pair in named),
             min((c for c in candidates if c.method == "none"), key=lambda c: c.worse.value),
@@ -189,13 +195,24 @@ class _Answers:
             lines(oracle, best.protocol, refine, best.method),
         )
 
-    def _candidate(self, question: Question, index: int) -> Candidate:
+    def _weighed(self, question: Question) -> tuple[FloatArray, list[headline.Cost]]:
+        """Expected regrets and costs of all combinations."""
+        contest, standing = self.contest, self.contest.standings[question]
+        oracles = {
+            protocol: contest.lab.oracle(self._cell(question[0], protocol))
+            for protocol, _ in contest.combinations(question[0])
+        }
+        regret = headline.regrets(contest.scores(question), standing.repeats, standing.left)
+        return regret, [headline.cost(oracles[p], m) for p, m in contest.combinations(question[0])]
+
+    def _candidate(self, question: Question, index: int, best: int) -> Candidate:
         contest, standing = self.contest, self.contest.standings[question]
         protocol, method = contest.combinations(question[0])[index]
         repeats = int(standing.repeats[index])
         scores = contest.scores(question)[:, :, :repeats]
         both_sides = race.quantile(contest.rules.alpha / 2)
-        gap = race.difference(scores[index], scores[standing.leader])
+        shared = int(min(repeats, standing.repeats[best]))
+        gap = race.difference(scores[index, :, :shared], scores[best, :, :shared])
         error = _interval(scores[index], both_sides)
         if contest.better[question[1]] == "higher":
             error = Interval(-error.value, -error.high, -error.low)
