@@ -118,18 +118,17 @@ def count_part(wire: Wire, part: Part, already: frozenset[bytes] = frozenset()) 
     return counts
 
 
-def reports_in(wire: Wire, part: Part) -> Iterator[bytes]:
-    """What stands in the rows of one part; raw bytes have no rows, tables those of right length."""
-    from ldp3.collection.tables import read_lines, read_rows, rows_read
+def some_reports(part: Part) -> Iterator[bytes]:
+    """What stands in rows of one part, whatever it is: of a table the first; bytes have none."""
+    from ldp3.collection.tables import first_report, read_lines
 
     if part.format == "raw":
         yield _bytes(part)
     elif part.format == "jsonl":
         yield from read_lines(_bytes(part))[REPORT].drop_nulls()
     else:
-        with _apart(read_rows, part, wire.report_bytes) as (answer, buffers):
-            found = rows_read(answer, buffers, wire.report_bytes)
-            yield from (row.tobytes() for row in found.rows)
+        with _apart(first_report, part) as (_, buffers):
+            yield bytes(buffers[0])
 
 
 def _count_lines(wire: Wire, part: Part, counts: Counts) -> None:
