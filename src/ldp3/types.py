@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from typing import Any, Protocol
@@ -20,7 +20,7 @@ from ldp3.errors import (
     require_share,
     settle_numbers,
     several,
-    shown,
+    short,
     whole,
 )
 from ldp3.noise import Noise, PureNoise, Support
@@ -158,10 +158,13 @@ class Estimate:
     ) -> tuple[FloatArray, FloatArray]:
         r"""Ends (low, high) of an interval for each frequency, within $[0, 1]$.
 
-        A frequency lies in $[0, 1]$, so the ends of `noise.interval` are cut there, which takes no
-        coverage away: a value that nobody holds is covered with probability
-        $(1 + \mathrm{level})/2$, and an estimate far below zero gets $[0, 0]$. With `simultaneous`
-        all $d$ intervals hold at once with probability at least `level`, by Bonferroni.
+        For the frequency among the n users who reported, not in a wider population that they may
+        be a sample of. With a pure oracle each interval holds with probability `level` or more,
+        whatever n, d and ε (`PureNoise.interval`); with another one the noise is taken as normal
+        (`Noise.interval`), which is right for many reports. A frequency lies in $[0, 1]$, so the
+        ends are cut there, which takes no coverage away: an estimate far below zero gets
+        $[0, 0]$. With `simultaneous` all $d$ intervals hold at once, by Bonferroni: each at the
+        level $1 - (1 - \mathrm{level})/d$.
 
         Examples
         --------
@@ -172,6 +175,7 @@ class Estimate:
         """
         require_share("level", level)
         alpha = (1 - level) / (self.d if simultaneous else 1)
+        require(1 - alpha < 1, self, "level must be one that floats tell from 1", level)
         low, high = self.noise.interval(self.frequencies, 1 - alpha)
         return np.clip(low, 0, 1), np.clip(high, 0, 1)
 
@@ -194,6 +198,9 @@ class Dataset:
         The users' codes in `[0, d)`, in the order of the file, if they were kept.
     notes
         What the loader did and a person should know, one sentence each.
+    ordered
+        Whether the order of the values means something: bins, dates and decimals have one, and
+        whatever a person says; whole numbers alone are labels.
     """
 
     name: str
@@ -202,6 +209,7 @@ class Dataset:
     positions: FloatArray | None = None
     values: NDArray[np.integer[Any]] | None = None
     notes: tuple[str, ...] = ()
+    ordered: bool = False
 
     def __post_init__(self) -> None:
         require(isinstance(self.name, str), self, "name must be a text", self.name)
@@ -252,7 +260,7 @@ class Dataset:
         users = as_python(population)
         if not whole(users, 1, 2**62):
             raise InvalidParameter(
-                f"`population` must be an integer from 1 to 2⁶², got {shown(population)}."
+                f"`population` must be an integer from 1 to 2⁶², got {short(population)}."
             )
         counts = apportion(self.histogram, users)
-        return Dataset(self.name, counts, self.labels, self.positions, notes=self.notes)
+        return replace(self, histogram=counts, values=None)

@@ -55,7 +55,7 @@ def test_the_file_states_the_exact_constants_as_text_and_the_form_of_a_report(
     plan = Plan("colours", "olh", 1.0, 100)
     content = written(tmp_path, plan)
     assert content["constants"] == {k: str(v) for k, v in plan.oracle.constants.items()}
-    assert (content["constants"]["g"], content["constants"]["hash"]) == ("4", "1")
+    assert (content["constants"]["g"], content["constants"]["hash"]) == ("4", "2")
     assert content["report"] == {"fields": [["seed", str(2**64)], ["cell", "4"]]}
     assert content["labels"] is None
     assert "m × 1" in " ".join(content["ledger"])
@@ -95,7 +95,7 @@ def test_a_weakened_constant_is_refused_even_with_a_matching_identifier(
     "edit",
     [
         lambda c: c["constants"].update(g="5"), lambda c: c["constants"].update(g=4),
-        lambda c: c["constants"].update(hash="2"), lambda c: c["constants"].update(more="1"),
+        lambda c: c["constants"].update(hash="1"), lambda c: c["constants"].update(more="1"),
         lambda c: c["report"]["fields"].reverse(), lambda c: c.update(report={"code": 100}),
         lambda c: c.update(tag_bytes=4), lambda c: c.update(payload_bytes=10),
         lambda c: c.update(epsilon=2.0), lambda c: c.update(epsilon=1), lambda c: c.update(d=1000),
@@ -127,8 +127,8 @@ def test_a_consistent_edit_without_a_new_identifier_is_refused(tmp_path: Path) -
 
 def test_only_this_version_is_read(tmp_path: Path) -> None:
     content = written(tmp_path, Plan("colours", "oue", 1.0, 4))
-    for version in (0, 2, "1", 1.0, True, None):
-        with pytest.raises(InvalidData, match="this ldp3 reads version 1"):
+    for version in (0, 1, 3, "2", 2.0, True, None):
+        with pytest.raises(InvalidData, match="this ldp3 reads version 2; a new plan"):
             load(tmp_path, with_own_identifier({**content, "version": version}))
 
 

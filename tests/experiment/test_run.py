@@ -173,7 +173,10 @@ def test_every_user_counts_once() -> None:
 
 def test_an_oracle_without_a_law_runs_by_users_and_says_so() -> None:
     mixed = lab(DATA, 1, ["grr", Noisy], "norm_sub")
-    assert mixed.notes == ["noisy has no exact simulation: it runs by users."]
+    assert mixed.notes == [
+        "noisy has no exact simulation: it runs by users.",
+        "No × limit for noisy: it has no p and q.",
+    ]
     table = collected(mixed, outcomes(mixed)).table
     ways = dict(table.select("protocol", "simulate").unique().rows())
     assert ways == {"grr": "exact", "noisy": "users"}

@@ -5,8 +5,11 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from ldp3.budget import said_of
 from ldp3.cli import options
+from ldp3.cli.speaking import Console
 from ldp3.errors import InvalidParameter
+from ldp3.printing import show, visible
 
 
 def plan(
@@ -14,7 +17,7 @@ def plan(
     protocol: Annotated[str, Parameter(name=["--protocol", "-p"])],
     epsilon: options.Epsilon,
     output: options.Output,
-    method: options.Method = "norm_sub",
+    method: options.Method = None,
     domain: Path | None = None,
     domain_size: int | None = None,
     bins: str | None = None,
@@ -48,6 +51,8 @@ def plan(
     from ldp3.collection.bins import edges_from
     from ldp3.collection.description import ledger
     from ldp3.collection.plan import Plan
+    from ldp3.files import require_no_input
+    from ldp3.postprocessing.base import DEFAULT, WHY
     from ldp3.postprocessing.base import method as build
 
     if sum(given is not None for given in (domain, domain_size, bins)) != 1:
@@ -56,6 +61,7 @@ def plan(
         )
     if within is not None and bins is None:
         raise InvalidParameter("--within is the range of --bins: give both.")
+    require_no_input(output, [domain, *plugins])
     made = Plan(
         name or output.name.partition(".")[0] or str(output),
         protocol,
@@ -63,22 +69,24 @@ def plan(
         domain_size or 0,
         None if domain is None else _labels(domain, other),
         other,
-        method or "none",
+        method or DEFAULT,
         bins=None if bins is None else edges_from(bins, within),
         plugins=plugins,
     )
     build(made.method, *made.modules).require_applies(made.oracle)
+    Console().notes(said_of(made.epsilon))
     made.save(output)
     payload = made.oracle.layout.size
-    print(f"{output}: {made.name}, {made.protocol}, ε = {made.epsilon:g}, d = {made.d:,}")
+    show(visible(f"{output}: {made.name}, {made.protocol}, ε = {made.epsilon:g}, d = {made.d:,}"))
     if made.bins is not None:
-        print(f"bins {made.label(0)} … {made.label(len(made.bins) - 2)}, cut by the clients")
-    print(f"identifier {made.identifier[:14]}")
-    print(
+        show(f"bins {made.label(0)} … {made.label(len(made.bins) - 2)}, cut by the clients")
+    show(f"identifier {made.identifier[:14]}")
+    show(
         f"{made.report_bytes:,} bytes a report: {payload:,} for {made.oracle.report_bits:,} bits, "
         f"{made.report_bytes - payload} for version and identifier"
     )
-    print("\n".join(ledger(made.epsilon)))
+    show(f"post-processing by {made.method}" + ("" if method else f": {WHY}"))
+    show("\n".join(ledger(made.epsilon)))
 
 
 def _labels(domain: Path, other: str | None) -> tuple[str, ...]:

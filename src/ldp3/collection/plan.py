@@ -28,12 +28,13 @@ from ldp3.errors import (
     require,
     settle_numbers,
     several,
-    shown,
+    short,
     whole,
 )
-from ldp3.files import read_json, write_text
+from ldp3.files import read_json, real_path, write_text
 from ldp3.kinds import find
 from ldp3.plugins import load_plugins
+from ldp3.postprocessing.base import DEFAULT
 from ldp3.protocols.base import FrequencyOracle
 
 _PROTOCOLS: type[FrequencyOracle] = FrequencyOracle  # type: ignore[type-abstract]
@@ -59,7 +60,7 @@ class Plan:
     other
         The label that stands for every value outside the domain; None if those are refused.
     method
-        Spec of the post-processing method.
+        Spec of the post-processing method; ``"none"`` for unbiased estimates.
     bins
         Rising edges, where the values are numbers and clients cut them into the bins
         ``[low, high)``; the first may be -inf and the last inf. The bins are the labels, followed
@@ -83,7 +84,7 @@ class Plan:
     d: int = 0
     labels: tuple[str, ...] | None = None
     other: str | None = None
-    method: str = "none"
+    method: str = DEFAULT
     bins: tuple[float, ...] | None = field(default=None, kw_only=True)
     plugins: Iterable[str | Path] = field(default=(), kw_only=True, compare=False, repr=False)
 
@@ -93,9 +94,7 @@ class Plan:
         settle_numbers(self)
         self._settle_domain()
         require(whole(self.d, high=2**31), self, "d must be an integer of at most 2³¹", self.d)
-        files = (
-            as_path(path, "a plug-in").resolve() for path in several(self.plugins, "`plugins`")
-        )
+        files = (real_path(as_path(p, "a plug-in")) for p in several(self.plugins, "`plugins`"))
         object.__setattr__(self, "plugins", tuple(files))
         spec = specs.canonical(_PROTOCOLS, self.protocol, *self.modules)
         object.__setattr__(self, "protocol", spec)
@@ -201,7 +200,7 @@ class Plan:
         else:
             domain, hint = f"{self.d} labels", did_you_mean(str(value), self.labels)
         return InvalidValue(
-            f"{self.name}: {shown(value)} is not in the domain ({domain}); nothing was sent.{hint}"
+            f"{self.name}: {short(value)} is not in the domain ({domain}); nothing was sent.{hint}"
         )
 
     @property

@@ -56,7 +56,7 @@ def _first_tag(
     """The first bytes of the first row that has as many."""
     for path in paths:
         for part in reading.parts_of(path, plan.wire, input_format):
-            for report in reading.reports_in(part):
+            for report in reading.reports_in(plan.wire, part):
                 if len(report) >= TAG_BYTES:
                     return report[:TAG_BYTES]
     return None

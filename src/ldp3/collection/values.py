@@ -10,8 +10,10 @@ from ldp3.arrays import IntArray
 from ldp3.collection.plan import Plan
 from ldp3.datasets.base import Reading
 from ldp3.datasets.columns import choose
-from ldp3.datasets.counting import maybe_header, plural, read_domain, without_missing
+from ldp3.datasets.counting import maybe_header
+from ldp3.datasets.domains import domain_in
 from ldp3.datasets.files import format_of, open_file
+from ldp3.datasets.missing import plural, without_missing
 from ldp3.datasets.users import VALUE, Users
 from ldp3.errors import InvalidParameter
 
@@ -28,7 +30,7 @@ class Coded:
 
 def labels_in(path: Path) -> list[str]:
     """Every possible value, one per row of a file, in its order."""
-    return read_domain(choose(open_file(path, Reading()), Reading()))
+    return domain_in(path)
 
 
 def codes_in(path: Path, plan: Plan, reading: Reading) -> Coded:
@@ -42,7 +44,7 @@ def codes_in(path: Path, plan: Plan, reading: Reading) -> Coded:
             f"{path}: one value per row is needed, and a transaction holds several; "
             f"choose one of each first: load it with `pick`, as `ldp3 convert` does."
         )
-    users = choose(open_file(path, reading), reading)
+    users = choose(open_file(path, reading, plan.labels), reading)
     blank, code = _blank(users, plan), _code(users, plan)
     rows = users.collect(users.frame.select(code.alias(CODE), blank.alias(BLANK)))
     rows = rows.head(len(rows) - users.blank_rows_at_end())
@@ -51,7 +53,8 @@ def codes_in(path: Path, plan: Plan, reading: Reading) -> Coded:
     if outside and plan.other is None:
         raise _outside(users, plan)
     if missing := len(rows) - len(people):
-        users = without_missing(users, missing + users.blank_rows_at_end(), reading, blank)
+        held = {"": missing + users.blank_rows_at_end()}
+        users = without_missing(users, held, reading, blank)
     if not outside or plan.other is None:
         return Coded(people.to_numpy(), users.notes)
     _refuse_header(users, plan, reading)

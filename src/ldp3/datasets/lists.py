@@ -5,7 +5,7 @@ from datetime import date
 from os import PathLike
 from pathlib import Path
 
-from ldp3.errors import InvalidParameter, as_path, as_python, shown
+from ldp3.errors import InvalidParameter, as_path, as_python, short
 
 Edges = str | int | Iterable[float | date]
 
@@ -19,7 +19,7 @@ def columns_text(column: object) -> str | int | None:
     if any("," in name for name in names):
         raise InvalidParameter(
             f"`column`: among several columns, one whose name holds a comma is given by its "
-            f"position, counted from 1, got {shown(names)}."
+            f"position, counted from 1, got {short(names)}."
         )
     return ",".join(names)
 
@@ -59,16 +59,16 @@ def domain_of(domain: object) -> Path | tuple[str, ...] | None:
     if len(set(labels)) < max(len(labels), 2) or not all(labels):
         raise InvalidParameter(
             f"`domain` holds at least two values, all different and none blank, got "
-            f"{shown(list(labels))}."
+            f"{short(list(labels))}."
         )
     return labels
 
 
 def _listed(given: object, option: str) -> list[object]:
     if isinstance(given, bytes | dict | type) or not isinstance(given, Iterable):
-        raise InvalidParameter(f"{option} takes a text or a list, got {shown(given)}.")
+        raise InvalidParameter(f"{option} takes a text or a list, got {short(given)}.")
     if getattr(given, "ndim", 1) not in ((1, 2) if option == "`within`" else (1,)):
-        raise InvalidParameter(f"{option} takes a text or a list, got {shown(given)}.")
+        raise InvalidParameter(f"{option} takes a text or a list, got {short(given)}.")
     return list(given)
 
 
@@ -78,7 +78,7 @@ def _point(given: object, option: str) -> str:
         return given.isoformat().replace("T", " ")
     if isinstance(given, str) or _is_number(given):
         return str(given).strip()
-    raise InvalidParameter(f"{option} takes numbers, got {shown(given)}.")
+    raise InvalidParameter(f"{option} takes numbers, got {short(given)}.")
 
 
 def _is_number(given: object) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from ldp3.datasets.users import COUNT, VALUE, Users
-from ldp3.errors import InvalidData, shown
+from ldp3.errors import InvalidData, short
 
 
 def from_object(data: object) -> Users:
@@ -77,7 +77,7 @@ def _polars(data: Any) -> pl.DataFrame | pl.Series:
         return pl.from_arrow(data)
     if isinstance(data, Sequence) and not isinstance(data, str | bytes):
         return pl.Series(list(data))
-    raise TypeError(f"{shown(data)} is not a table, a column, an array or a list")
+    raise TypeError(f"{short(data)} is not a table, a column, an array or a list")
 
 
 def _is_pandas(data: object) -> bool:

@@ -81,6 +81,8 @@ def run(
     began = time.monotonic()
     try:
         if journal is not None:
+            if journal.damaged:
+                progress.note(f"{journal.damaged} lines of {journal.path} are damaged: run again.")
             _add_to_finished(lab, journal)
         complete = _measure(lab, executor, threads, journal, measured, rule, progress)
         ended = {"complete": complete, "elapsed": time.monotonic() - began}
@@ -186,7 +188,8 @@ def benchmark(
         A dataset, a path, a spec such as ``"zipf(s=1.2, d=128, n=1_000_000)"``, an array, or a
         list of datasets.
     epsilons, protocols, methods, metrics
-        One or several; names, specs or classes, ``"paper"`` or ``"all"``.
+        One or several; names, specs or classes, ``"paper"``, ``"all"``
+        or, for protocols, ``"literature"``: also those that another one beats.
     repeats
         How many; 10 if not given.
     seed, simulate, reference, plugins

@@ -17,6 +17,8 @@ class Metric(ABC):
 
     aliases: ClassVar[tuple[str, ...]] = ()
     better: ClassVar[Literal["lower", "higher"]] = "lower"
+    bayes: ClassVar[Literal["mean", "median"] | None] = None  # the point of a posterior it wants
+    needs_order: ClassVar[bool] = False  # says nothing about labels that have none
     sets: ClassVar[dict[str, tuple[str, ...]]] = {"paper": ("l1", "l2", "kl", "emd")}
 
     def __call__(self, truth: FloatArray, frequencies: FloatArray) -> float:

@@ -20,7 +20,7 @@ from ldp3.errors import (
     require_generator,
     require_histogram,
     settle_numbers,
-    shown,
+    short,
 )
 from ldp3.noise import PureNoise, Support
 from ldp3.protocols.layout import Layout, Numbers
@@ -48,6 +48,8 @@ class FrequencyOracle(ABC):
 
     aliases: ClassVar[tuple[str, ...]] = ()
     examples: ClassVar[tuple[str, ...]] = ()  # specs, besides the name, for test vectors
+    symbols: ClassVar[dict[str, str]] = {}  # what specs call a field whose own letter is taken
+    instead: ClassVar[str] = ""  # what `all` takes instead of it, and why
     sets: ClassVar[dict[str, tuple[str, ...]]] = {  # that people name as one
         "paper": ("grr", "rappor", "oue", "blh", "olh", "ss"),
         "usual": ("grr", "oue", "olh"),  # what is often deployed without looking
@@ -113,7 +115,7 @@ class FrequencyOracle(ABC):
         if not isinstance(reports, np.ndarray) or reports.ndim == 0:
             raise InvalidReport(
                 f"{type(self).__name__}: an array of reports is needed, as `perturb` makes it, got "
-                f"{shown(reports)}."
+                f"{short(reports)}."
             )
         ok = self.valid(reports)
         if not ok.all():
@@ -133,6 +135,16 @@ class FrequencyOracle(ABC):
         chunks = users(histogram, self.chunk_size)
         tallies = (self.aggregate(self.perturb(values, rng)) for values in chunks)
         return reduce(add, tallies) if histogram.any() else self.empty
+
+    def require_histogram(self, tally: Tally, size: int) -> None:
+        """Refuse a tally that is no histogram of `n` reports, for an oracle that adds up those."""
+        total, n = tally.total, tally.n
+        sound = total.shape == (size,) and np.issubdtype(total.dtype, np.integer)
+        if not sound or total.min() < 0 or int(total.sum()) != n:
+            raise InvalidData(
+                f"{type(self).__name__}: these are no counts of n={n} reports, each of them one of "
+                f"{size}."
+            )
 
     @abstractmethod
     def estimate(self, tally: Tally) -> Estimate:
@@ -242,7 +254,7 @@ class PureOracle(FrequencyOracle):
         if not isinstance(tally, Tally):
             raise InvalidData(
                 f"{type(self).__name__}: a Tally is needed, as `aggregate` gives it, got "
-                f"{shown(tally)}."
+                f"{short(tally)}."
             )
         counts, n = self.support_counts(tally), tally.n
         self._require_counts(counts, n)

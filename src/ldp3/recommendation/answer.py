@@ -21,7 +21,8 @@ class ValueInterval:
     label, frequency
         The value and its frequency in the sample.
     raw
-        Before post-processing, from the variance of the protocol.
+        Before post-processing, from the law of the protocol's counts; of a protocol that is not
+        pure, from its variance.
     refined
         After it, from simulated collections.
     """
@@ -55,7 +56,7 @@ class Answer:
     values
         The most frequent values of the sample, most frequent first.
     unheld, all_at_once
-        How far the raw estimate of a value that nobody holds will be off, and of every such value.
+        How far the raw estimate of a value that nobody holds will be off, and the farthest of all.
     code
         Python that applies the choice.
     """

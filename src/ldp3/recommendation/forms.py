@@ -95,8 +95,8 @@ def _section(found: Recommendation, answer: Answer, page: _Text) -> Iterator[str
     )
     yield ""
     yield page.paragraph(
-        f"How far the estimate of a single value will be off ({found.confidence:.0%} of the time "
-        f"less):"
+        f"How far an estimate will be off the frequency among those who report "
+        f"({found.confidence:.0%} of the time less):"
     )
     yield ""
     yield page.table(_values(found, answer))
@@ -186,7 +186,7 @@ def _values(found: Recommendation, answer: Answer) -> Rows:
         ["value", "in the sample", f"{answer.best.protocol} alone", after],
         *rows,
         ["a value nobody holds", "0%", f"± {answer.unheld:.3%}", ""],
-        [f"all {found.d:,} at once", "", f"± {answer.all_at_once:.3%}", ""],
+        [f"the farthest of all {found.d:,}", "", f"± {answer.all_at_once:.3%}", ""],
     ]
 
 

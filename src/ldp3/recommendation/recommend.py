@@ -5,7 +5,6 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
 from math import ceil
 from pathlib import Path
-from statistics import NormalDist
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from ldp3.recommendation import race
 from ldp3.recommendation.answer import Answer, Recommendation, ValueInterval
 from ldp3.recommendation.code import lines
 from ldp3.recommendation.contest import Combination, Contest, Question
+from ldp3.recommendation.limits import Limits, with_designs
 from ldp3.recommendation.populations import Populations
 from ldp3.recommendation.race import POPULATIONS, Rules
 from ldp3.recommendation.sentences import USUAL, Candidate, Interval
@@ -44,6 +44,8 @@ def recommend(
     population: int | None = None,
     confidence: float = 0.95,
     margin: float = 0.01,
+    max_bits: int | None = None,
+    max_decode: float | None = None,
     seed: int = 0,
     threads: int | None = None,
     executor: Executor | str | None = None,
@@ -66,6 +68,11 @@ def recommend(
         Probability with which every truly best combination is among the tied, in each answer.
     margin
         Stop when those left differ by at most this share of the error.
+    max_bits
+        Leave out protocols whose reports are longer.
+    max_decode
+        Leave out protocols whose server would count and decode the reports of all users for more
+        seconds than that, on one core, as measured here.
     seed
         Where all randomness starts.
     threads, executor
@@ -78,17 +85,26 @@ def recommend(
     for name, low, given in (("confidence", 0.5, confidence), ("margin", 0, margin)):
         if not isinstance(given, int | float) or not low <= given < 1:
             raise InvalidParameter(f"`{name}` must be at least {low} and below 1, got {given!r}.")
+    limits = Limits(max_bits, max_decode)
     require_threads(threads)
     sample, *others = load_all(data, plugins=plugins)
     if others:
         raise InvalidParameter("A recommendation is for one sample: give one dataset.")
     scaled = sample.scaled(sample.n if population is None else population)
     ex = experiment(
-        [scaled], epsilons, protocols, methods, metrics, seed=seed, keep="scores", plugins=plugins
+        [scaled],
+        epsilons,
+        with_designs(protocols, scaled),
+        methods,
+        metrics,
+        seed=seed,
+        keep="scores",
+        plugins=plugins,
     )
+    ex, left_out = limits.applied(ex)
     rules = Rules(1 - confidence, margin, race.looks(sample.d))
     drawn = _populations(sample, scaled.n, seed, threads)
-    lab = Lab(replace(ex, datasets=drawn, repeats=rules.looks[-1]))
+    lab = Lab(replace(ex, datasets=drawn, repeats=rules.looks[-1], limit=False))
     contest = Contest(lab, rules)
     with progress or Bar() as shown:
         _run(lab, executor, threads, shown, contest)
@@ -103,7 +119,7 @@ def recommend(
             margin,
             seed,
             tuple(answers.to(question) for question in contest.standings),
-            tuple(_notes(lab, sample, population)),
+            (*_notes(lab, sample, population), *left_out),
         )
 
 
@@ -197,20 +213,18 @@ class _Answers:
         self, epsilon: float, chosen: Combination
     ) -> tuple[tuple[ValueInterval, ...], float, float]:
         """How far single values will be off."""
-        level, d = 1 - self.contest.rules.alpha, self.sample.d
+        level = 1 - self.contest.rules.alpha
         off = np.sort(self._errors(epsilon, chosen), axis=0)
         # of a new error and these, each is equally likely to be the largest
         refined = off[min(ceil(level * (len(off) + 1)), len(off)) - 1]
         noise, f = self._noise(epsilon, chosen[0]), self.sample.frequencies
-        z = NormalDist().inv_cdf((1 + level) / 2)
-        z_all = NormalDist().inv_cdf(1 - (1 - level) / (2 * d))
-        raw = z * np.sqrt(noise.variance(f))
         top = np.argsort(-f, kind="stable")[:SHOWN]
+        raw = [noise.farthest(f[[v]], level) for v in top]
         shown = tuple(
-            ValueInterval(self.sample.labels[v], float(f[v]), float(raw[v]), float(refined[v]))
-            for v in top
+            ValueInterval(self.sample.labels[v], float(f[v]), off, float(refined[v]))
+            for v, off in zip(top, raw, strict=True)
         )
-        return shown, z * noise.floor**0.5, z_all * noise.floor**0.5
+        return shown, noise.farthest(np.zeros(1), level), noise.farthest(f, level)
 
     def _errors(self, epsilon: float, chosen: Combination) -> FloatArray:
         """How far each value is off in new collections, one row each."""

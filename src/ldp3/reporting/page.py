@@ -45,6 +45,7 @@ def page(results: Results) -> str:
             for metric, epsilon in found.sheets
         ],
         "values": _values(found),
+        "limit": _limit(found),
         "repeats": _counted(found.repeats, "repeat"),
         "origin": origin(found),
         "command": command(results.manifest),
@@ -70,6 +71,18 @@ def _facts(found: Findings) -> str:
     return (
         f"{found.n:,} users, {found.d:,} values · ε {epsilons} · {grid} · "
         f"{_counted(found.repeats, 'repeat')}"
+    )
+
+
+def _limit(found: Findings) -> str:
+    """What × limit means, where the table has it."""
+    if found.combinations["times_limit"].is_null().all():
+        return ""
+    return (
+        "× limit: mean error over that of a rule that knows all frequencies but not whose they are "
+        "and answers each estimate by itself; no method, only a yardstick. As a distribution: over "
+        "that of the same rule made to sum to one. A method that uses the order of the domain, or "
+        "the sum, may be below 1."
     )
 
 
