@@ -116,18 +116,20 @@ def count_part(wire: Wire, part: Part, already: frozenset[bytes] = frozenset()) 
     return counts
 
 
-def reports_in(wire: Wire, part: Part) -> Iterator[bytes]:
-    """What stands in the rows of one part; raw bytes have no rows, tables those of right length."""
-    from ldp3.collection.tables import read_lines, read_rows, rows_read
+def first_bytes(part: Part, size: int) -> bytes:
+    """The start of the first report in a part, whatever its length; nothing if there is none."""
+    from ldp3.collection.tables import read_first, read_lines
 
     if part.format == "raw":
-        yield _bytes(part)
-    elif part.format == "jsonl":
-        yield from read_lines(_bytes(part))[REPORT].drop_nulls()
-    else:
-        with _apart(read_rows, part, wire.report_bytes) as (answer, buffers):
-            found = rows_read(answer, buffers, wire.report_bytes)
-            yield from (row.tobytes() for row in found.rows)
+        return _bytes(part)[:size]
+    if part.format == "jsonl":
+        found = read_lines(_bytes(part))[REPORT].drop_nulls().head(1).to_list()
+        return bytes(found[0][:size]) if found else b""
+    try:
+        with _apart(read_first, part, size) as (_, buffers):
+            return bytes(buffers[0])
+    except apart.Unreadable:
+        return b""
 
 
 def _count_lines(wire: Wire, part: Part, counts: Counts) -> None:
