@@ -60,21 +60,20 @@ def test_a_null_and_nan_are_no_values(tmp_path: Path) -> None:
     assert found.notes[0] == "2 rows without a value left out."
 
 
-@pytest.mark.parametrize("plan", [OPEN, BINNED], ids=["labels", "bins"])
-def test_what_may_be_a_header_never_becomes_other(tmp_path: Path, plan: Plan) -> None:
-    rows = ["age", "17", "99", "17"] if plan.bins else ["page", "home", "cart", "home"]
+def test_what_may_be_a_header_never_becomes_other(tmp_path: Path) -> None:
+    rows = ["page", "home", "cart", "home"]
     (tmp_path / "values.csv").write_text("\n".join(rows) + "\n")
-    if plan.bins:  # a word over numbers is a header beyond doubt
-        assert len(codes_in(tmp_path / "values.csv", plan, Reading()).codes) == 3
-    else:
-        with pytest.raises(InvalidData, match="may be a header or a user"):
-            codes_in(tmp_path / "values.csv", plan, Reading())
-    assert len(codes_in(tmp_path / "values.csv", plan, Reading(header=True)).codes) == 3
-    kept = codes_in(tmp_path / "values.csv", plan, Reading(header=False))
-    assert kept.codes[0] == plan.d - 1
-    assert kept.notes[-1] == f"1 row outside the domain became {plan.other!r}."
-    (tmp_path / "values.csv").write_text("\n".join([*rows, rows[0]]) + "\n")
-    assert len(codes_in(tmp_path / "values.csv", plan, Reading()).codes) == 5
+    with pytest.raises(InvalidData, match="may be a header or a user"):
+        codes_in(tmp_path / "values.csv", OPEN, Reading())
+    assert len(codes_in(tmp_path / "values.csv", OPEN, Reading(header=True)).codes) == 3
+    kept = codes_in(tmp_path / "values.csv", OPEN, Reading(header=False))
+    assert kept.codes[0] == OPEN.code("help")
+    assert kept.notes[-1] == "1 row outside the domain became 'help'."
+
+
+def test_a_word_over_numbers_is_a_header(tmp_path: Path) -> None:
+    (tmp_path / "values.csv").write_text("age\n17\n99\n17\n")
+    assert len(codes_in(tmp_path / "values.csv", BINNED, Reading()).codes) == 3
 
 
 def test_a_file_is_cut_as_a_client_cuts(tmp_path: Path) -> None:
@@ -99,3 +98,20 @@ def test_transactions_hold_more_than_one_value(tmp_path: Path) -> None:
     (tmp_path / "kosarak.dat").write_text("1 2 3\n")
     with pytest.raises(InvalidParameter, match="one value per row is needed"):
         codes_in(tmp_path / "kosarak.dat", NUMBERED, Reading())
+
+
+@pytest.mark.parametrize("plan", [OPEN, BINNED], ids=["labels", "bins"])
+def test_a_text_that_means_no_value_is_none_unless_the_plan_names_it(
+    tmp_path: Path, plan: Plan
+) -> None:
+    rows = ["17", "n/a", "", "99", "NA"] if plan.bins else ["home", "n/a", "", "cart", "NA"]
+    (tmp_path / "values.txt").write_text("\n".join(rows) + "\n\n")
+    with pytest.raises(InvalidData, match="row 2 holds no value"):
+        codes_in(tmp_path / "values.txt", plan, Reading())
+    found = codes_in(tmp_path / "values.txt", plan, Reading(missing="drop"))
+    assert len(found.codes) == 2
+    assert found.notes[0].startswith("3 rows without a value left out")
+    assert "1 'NA'" in found.notes[0]
+    countries = Plan("countries", "grr", 1.0, labels=("NA", "ZA"))
+    (tmp_path / "countries.txt").write_text("NA\nZA\nNA\n")
+    assert codes_in(tmp_path / "countries.txt", countries, Reading()).codes.tolist() == [0, 1, 0]

@@ -141,7 +141,6 @@ class ColumnOptions(Reading):
     grid: Annotated[str | None, _HIDDEN] = None
     within: Annotated[str | None, _HIDDEN] = None
     ordered: Annotated[bool, _HIDDEN] = False
-    na: Annotated[str | None, _HIDDEN] = None
     input_format: Annotated[Format | None, _HIDDEN] = None
     keep_values: Annotated[bool, _HIDDEN] = False
 

@@ -118,17 +118,20 @@ def count_part(wire: Wire, part: Part, already: frozenset[bytes] = frozenset()) 
     return counts
 
 
-def some_reports(part: Part) -> Iterator[bytes]:
-    """What stands in rows of one part, whatever it is: of a table the first; bytes have none."""
-    from ldp3.collection.tables import first_report, read_lines
+def first_bytes(part: Part, size: int) -> bytes:
+    """The start of the first report in a part, whatever its length; nothing if there is none."""
+    from ldp3.collection.tables import read_first, read_lines
 
     if part.format == "raw":
-        yield _bytes(part)
-    elif part.format == "jsonl":
-        yield from read_lines(_bytes(part))[REPORT].drop_nulls()
-    else:
-        with _apart(first_report, part) as (_, buffers):
-            yield bytes(buffers[0])
+        return _bytes(part)[:size]
+    if part.format == "jsonl":
+        found = read_lines(_bytes(part))[REPORT].drop_nulls().head(1).to_list()
+        return bytes(found[0][:size]) if found else b""
+    try:
+        with _apart(read_first, part, size) as (_, buffers):
+            return bytes(buffers[0])
+    except apart.Unreadable:
+        return b""
 
 
 def _count_lines(wire: Wire, part: Part, counts: Counts) -> None:

@@ -53,12 +53,12 @@ def _whose(
 def _first_tag(
     plan: Plan, paths: Sequence[Path], input_format: ReportFormat | None
 ) -> bytes | None:
-    """The first bytes of the first row that has as many."""
+    """The bytes in front of the first report that has as many."""
     for path in paths:
         for part in reading.parts_of(path, plan.wire, input_format):
-            for report in reading.some_reports(part):
-                if len(report) >= TAG_BYTES:
-                    return report[:TAG_BYTES]
+            first = reading.first_bytes(part, TAG_BYTES)
+            if len(first) == TAG_BYTES:
+                return first
     return None
 
 

@@ -13,7 +13,7 @@ from ldp3.datasets.columns import choose
 from ldp3.datasets.counting import maybe_header
 from ldp3.datasets.domains import domain_in
 from ldp3.datasets.files import format_of, open_file
-from ldp3.datasets.missing import plural, without_missing
+from ldp3.datasets.missing import missing_texts, plural, without_missing
 from ldp3.datasets.users import VALUE, Users
 from ldp3.errors import InvalidParameter
 
@@ -45,16 +45,16 @@ def codes_in(path: Path, plan: Plan, reading: Reading) -> Coded:
             f"choose one of each first: load it with `pick`, as `ldp3 convert` does."
         )
     users = choose(open_file(path, reading, plan.labels), reading)
-    blank, code = _blank(users, plan), _code(users, plan)
+    absent = missing_texts(users, reading, plan.labels)
+    blank, code = _blank(users, plan, absent), _code(users, plan)
     rows = users.collect(users.frame.select(code.alias(CODE), blank.alias(BLANK)))
     rows = rows.head(len(rows) - users.blank_rows_at_end())
     people = rows.filter(~pl.col(BLANK))[CODE]
     outside = people.null_count()
     if outside and plan.other is None:
-        raise _outside(users, plan)
-    if missing := len(rows) - len(people):
-        held = {"": missing + users.blank_rows_at_end()}
-        users = without_missing(users, held, reading, blank)
+        raise _outside(users, plan, blank)
+    if len(people) < len(rows):
+        users = without_missing(users, _texts(users, blank, absent), reading, blank)
     if not outside or plan.other is None:
         return Coded(people.to_numpy(), users.notes)
     _refuse_header(users, plan, reading)
@@ -71,12 +71,19 @@ def _number(users: Users) -> pl.Expr:
     return column.cast(pl.Float64, strict=False)
 
 
-def _blank(users: Users, plan: Plan) -> pl.Expr:
-    """Whether a row holds no value: nothing, null or NaN."""
-    nothing = _text().fill_null("") == ""
+def _blank(users: Users, plan: Plan, absent: list[str]) -> pl.Expr:
+    """Whether a row holds no value: nothing, null, NaN, or a text that means so."""
+    nothing = (_text().fill_null("") == "") | _text().str.to_lowercase().is_in(absent)
     if plan.bins is None and not users.schema()[VALUE].is_float():
         return nothing
     return nothing | _number(users).is_nan().fill_null(False)
+
+
+def _texts(users: Users, blank: pl.Expr, absent: list[str]) -> dict[str, int]:
+    """How many rows hold each text that means "no value"; nothing at all is the empty text."""
+    named = pl.when(_text().str.to_lowercase().is_in(absent)).then(_text()).otherwise(pl.lit(""))
+    counted = users.frame.filter(blank).group_by(named.alias(VALUE)).len()
+    return dict(users.collect(counted.sort(VALUE)).iter_rows())
 
 
 def _code(users: Users, plan: Plan) -> pl.Expr:
@@ -109,8 +116,8 @@ def _refuse_header(users: Users, plan: Plan, reading: Reading) -> None:
         )
 
 
-def _outside(users: Users, plan: Plan) -> Exception:
-    outside = _code(users, plan).is_null() & ~_blank(users, plan)
+def _outside(users: Users, plan: Plan, blank: pl.Expr) -> Exception:
+    outside = _code(users, plan).is_null() & ~blank
     place, value = users.first_where(outside)
     return users.error(
         f"{place}: {str(value)!r} is not in the domain of {plan.name!r}; correct it, or make a "

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from glob import has_magic
 from os import PathLike
 from pathlib import Path
 from types import ModuleType
@@ -120,7 +121,8 @@ def _names_data(text: str, names: set[str]) -> bool:
     if kinds.plain(text.partition("(")[0]) in names:
         return True
     with suppress(OSError):  # too long for a name, say
-        return looks_like_a_file and path.is_file()
+        parts = [home_path(part.strip()) for part in text.split("+")]
+        return looks_like_a_file and (has_magic(text) or any(part.exists() for part in parts))
     return False
 
 

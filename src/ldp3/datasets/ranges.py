@@ -10,10 +10,18 @@ def range_labels(edges: Sequence[float], closed: bool = False) -> list[str]:
     >>> range_labels([0, 18, 65])
     ['[0, 18)', '[18, 65)']
     """
-    texts = next(
-        texts
-        for digits in range(4, 18)
-        if len(set(texts := [f"{edge:.{digits}g}" for edge in edges])) == len(edges)
+    different = len(set(edges))  # the last of equally many users may be [4, 4]
+    return half_open(
+        next(
+            texts
+            for digits in range(4, 18)
+            if len(set(texts := [f"{edge:.{digits}g}" for edge in edges])) == different
+        ),
+        closed,
     )
+
+
+def half_open(texts: Sequence[str], closed: bool = False) -> list[str]:
+    """Each text with the next: ``[a, b)``."""
     labels = [f"[{low}, {high})" for low, high in itertools.pairwise(texts)]
     return [*labels[:-1], labels[-1][:-1] + "]"] if closed else labels
