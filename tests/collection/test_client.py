@@ -77,7 +77,7 @@ def test_a_forked_client_draws_other_words() -> None:
 @pytest.mark.parametrize("spec", ["oue", "rappor", "ss"])
 def test_the_steps_of_a_report_do_not_grow_with_the_domain(spec: str) -> None:
     steps = {d: calls_for(Client(Plan("numbers", spec, 1.0, d))) for d in (2**10, 2**20)}
-    assert steps[2**20] < 2 * steps[2**10]  # each of them is one pass of NumPy over d values
+    assert steps[2**20] < 4 * steps[2**10]  # each of them is one pass of NumPy over d values
 
 
 def calls_for(client: Client) -> int:

@@ -72,7 +72,7 @@ def test_a_name_that_is_no_text_is_refused(logs: Path) -> None:
         (logs / "bad\udcff.csv").write_text("id,page\n1,home\n")
     except OSError:
         pytest.skip("this file system wants names in UTF-8")
-    with pytest.raises(InvalidData, match=r"is no name in UTF-8; rename the file"):
+    with pytest.raises(InvalidData, match=r"the name is not UTF-8; rename the file"):
         ldp3.load("logs", column="page")
 
 

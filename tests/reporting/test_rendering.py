@@ -4,7 +4,7 @@ from jinja2 import UndefinedError
 from ldp3.reporting.rendering import render, script
 
 CONTEXT = {
-    "name": "n", "facts": "f", "method": "m", "left_out": "", "rows": [], "remarks": [],
+    "name": "n", "facts": "f", "method": "m", "left_out": "", "rows": [], "remarks": [], "interval": "",
     "between": False,
 }  # fmt: skip
 

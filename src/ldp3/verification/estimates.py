@@ -93,7 +93,7 @@ def sound_estimate(case: OracleCase) -> Iterator[Finding]:
     sound = isinstance(first, Estimate) and first.frequencies.shape == (oracle.d,)
     sound = sound and bool(np.isfinite(first.frequencies).all())
     yield exact("An estimate holds one finite frequency per value", sound, f"n={USERS}")
-    spread = first.noise.variance(np.zeros(oracle.d))
+    spread = first.noise.variance(np.full(oracle.d, 1 / oracle.d))
     sound = isinstance(first.noise, Noise) and spread.shape == (oracle.d,)
     sound = sound and bool((spread > 0).all() and np.isfinite(spread).all())
     yield exact(
