@@ -4,8 +4,8 @@ from jinja2 import UndefinedError
 from ldp3.reporting.rendering import render, script
 
 CONTEXT = {
-    "name": "n", "facts": "f", "method": "m", "left_out": "", "rows": [], "remarks": [], "interval": "",
-    "between": False,
+    "name": "n", "facts": "f", "method": "m", "left_out": "", "rows": [], "remarks": [],
+    "between": False, "interval": "",
 }  # fmt: skip
 
 
