@@ -49,6 +49,8 @@ ELSEWHERE = {
     "DrawsTheTruthTooOften": (1.1, 5, MANY),
     "FlaggedTruth": (1.1, 5, MANY),
     "SixteenBitsOfSeed": (1.1, 5, MANY),
+    "TooLittleGeometricNoise": (1.1, 5, MANY),
+    "ShrinksItsSum": (1.1, 5, MANY),
 }
 METHODS = {cls.__name__: cls for cls in defined(methods, PostProcessor)}  # type: ignore[type-abstract]
 METRICS = {cls.__name__: cls for cls in defined(metrics, Metric)}  # type: ignore[type-abstract]
@@ -103,7 +105,10 @@ def test_every_value_of_a_large_domain_is_looked_at(name: str) -> None:
         ("GlobalRandomnessForFew", "No global generator is used"),
         ("TellsOfAUserFarAway", "A report tells nothing of other users' values"),
         ("TheFiftiethIsHonest", "A report is the same in every place of a batch"),
-        ("SameBufferEveryTime", "Reports are left untouched by what comes later"),
+        (
+            "SameBufferEveryTime",
+            "A report depends neither on its place nor on the size of its batch",
+        ),
         ("TrustsTheTypeOfItsValues", "The integer type of the values makes no difference"),
         ("ATenthCopiesItsNeighbour", "No bit of a report goes with a bit of the next user's"),
         ("AnothersChannel", "The channel is that of the reports"),

@@ -14,7 +14,7 @@ from ldp3.types import Tally
 from ldp3.verification.features import Features
 
 DRAWS = 40_000  # reports of each value that is looked at closely
-BYTES = 2**26  # of those reports together, at a first look
+BYTES = 2**27  # of those reports together, at a first look
 RUNS = 2_000  # populations, where the estimate of a population is one draw
 SMALL = 100  # a domain in which all values are looked at
 

@@ -12,6 +12,7 @@ from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports
 
 ENTRIES = 64  # numbers of a long report that are looked at one by one
 BITS = 512  # bits of a long report that are looked at in pairs
+QUANTILES = 0.005, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98, 0.995
 
 Codes = NDArray[np.uint8]
 
@@ -45,9 +46,9 @@ class Features:
 
     @cached_property
     def edges(self) -> FloatArray:
-        """Where the numbers of each entry are cut: 40 quantiles."""
+        """Where the numbers of each entry are cut: few enough to be learnt from few reports."""
         rows = _entries(self.some)[:, self.entries].astype(np.float64)
-        return np.quantile(rows, np.linspace(0.01, 0.99, 40), axis=0).T
+        return np.quantile(rows, QUANTILES, axis=0).T
 
     def codes(self, reports: Reports) -> Codes:
         """Small whole numbers that say something about each report, shape `(n, several)`.
@@ -82,7 +83,7 @@ class Features:
             raw, (byte, bit) = as_bytes(reports), np.divmod(self.places[some], 8)
             return (raw[:, byte] >> bit.astype(np.uint8) & 1).astype(bool)
         rows = _entries(reports)[:, self.entries]
-        cuts = [rows > self.edges[:, i] for i in (4, 19, 35)]
+        cuts = [rows > self.edges[:, i] for i in (3, 6, 9)]
         return np.concatenate([*cuts, np.floor(rows) % 2 == 1], axis=1)[:, some]
 
     @cached_property
