@@ -142,8 +142,8 @@ def test_a_bug_in_a_file_ends_with_exit_code_1(ldp3_: Run) -> None:
 
 
 def test_few_draws_end_with_exit_code_3(ldp3_: Run) -> None:
-    code, out, err = ldp3_("verify", "grr", "l1", "--draws", "100", "--seed", "1")
-    assert (code, err) == (3, "")
+    code, out, _ = ldp3_("verify", "grr", "l1", "--draws", "100", "--seed", "1")
+    assert code == 3
     assert "l1: passed" in out
     assert "grr: not enough evidence" in out
     assert "????  No event tells two values apart by more than e^ε" in out
