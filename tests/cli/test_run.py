@@ -126,7 +126,7 @@ def test_users_and_raw_are_understood(ldp3_: Command) -> None:
 def test_notes_go_to_stderr_and_quiet_silences_them(ldp3_: Command, integers: Path) -> None:
     integers.write_text("page\n" + integers.read_text())
     loud = ldp3_("run", *SMALL, "-d", str(integers))
-    assert "--header" in loud.err
+    assert "--no-header overrules" in loud.err
     assert loud.out == ldp3_("run", *SMALL, "-d", str(integers), "--quiet").out
     assert ldp3_("run", *SMALL, "-d", str(integers), "--quiet").err == ""
 
@@ -272,17 +272,17 @@ def test_the_manifest_holds_the_command(ldp3_: Command, tmp_path: Path) -> None:
 
 def interrupted(output: Path, how: signal.Signals) -> "subprocess.CompletedProcess[str]":
     """A long run that gets a signal once some of it is done."""
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [*LONG, "-o", str(output)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    journal = path_of(output)
-    deadline = time.monotonic() + 60
-    while not (journal.exists() and journal.stat().st_size > 20_000):
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    process.send_signal(how)
-    out, err = process.communicate(timeout=60)
+    ) as process:
+        journal = path_of(output)
+        deadline = time.monotonic() + 60
+        while not (journal.exists() and journal.stat().st_size > 20_000):
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        process.send_signal(how)
+        out, err = process.communicate(timeout=60)
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
@@ -380,7 +380,7 @@ def test_a_terminal_sees_progress(tmp_path: Path) -> None:
 
 
 def test_numbers_survive_in_the_journal() -> None:
-    from ldp3.experiment.journal import _packed, _unpacked
+    from ldp3.experiment.lines import _packed, _unpacked
 
     odd = np.array([[0.1, np.pi], [5e-324, -0.0]])
     assert _unpacked(_packed(odd)).tobytes() == odd.tobytes()

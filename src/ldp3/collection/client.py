@@ -4,8 +4,10 @@ from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 
+from ldp3.budget import MODEST, require_modest
 from ldp3.collection.memo import Memo
 from ldp3.collection.plan import Plan, as_plan
+from ldp3.errors import as_path
 from ldp3.randomness.secure import secure
 from ldp3.randomness.words import Words
 
@@ -23,6 +25,8 @@ class Client:
         File to remember reports in, so that the same value gives the same report.
     plugins
         Python files that define the protocol, where the description names one that is not ours.
+    max_epsilon
+        The largest ε to report at; a description that asks for more is refused.
 
     Examples
     --------
@@ -36,12 +40,14 @@ class Client:
         plan: Plan | str | PathLike[str],
         memo: str | PathLike[str] | None = None,
         plugins: Iterable[str | Path] = (),
+        max_epsilon: float = MODEST,
     ) -> None:
         self.plan = as_plan(plan, plugins)
-        self.memo = None if memo is None else Memo(Path(memo), self.plan)
+        require_modest(self.plan.name, self.plan.epsilon, max_epsilon)
+        self.memo = None if memo is None else Memo(as_path(memo, "a memo"), self.plan)
         self._rng = secure()
 
-    def report(self, value: str | int) -> bytes:
+    def report(self, value: str | float) -> bytes:
         """A report of `value`, of `plan.report_bytes` bytes; it is random, and safe to send."""
         code = self.plan.code(value)
         if self.memo is None:

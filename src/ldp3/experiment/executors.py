@@ -1,16 +1,18 @@
 """Who works on an experiment: threads, processes, a Dask cluster, or what a caller hands in."""
 
+import os
 import signal
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from concurrent.futures.process import ProcessPoolExecutor
 from concurrent.futures.thread import ThreadPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from ldp3.cores import available_cores
-from ldp3.errors import InvalidParameter, as_python, whole
+from ldp3.errors import InvalidParameter, as_python, one_of, short, whole
 from ldp3.experiment.dask import cluster, on_dask
 from ldp3.experiment.lab import Lab, lab_of
 from ldp3.experiment.tasks import Workers
@@ -50,22 +52,31 @@ def workers(
 def require_threads(threads: int | None) -> None:
     """Refuse a number of threads that cannot be."""
     if threads is not None and not whole(as_python(threads), 1):
-        raise InvalidParameter(f"`threads` must be at least 1, got {threads!r}.")
+        raise InvalidParameter(f"`threads` must be at least 1, got {short(threads)}.")
 
 
 def _local_pool(executor: object, count: int, lab: Lab) -> tuple[Executor, Lab | str]:
-    if executor in (None, "threads"):
+    if executor is None or one_of(executor, ["threads"]):
         return ThreadPoolExecutor(count, thread_name_prefix="ldp3"), lab
-    if executor == "processes":
+    if one_of(executor, ["processes"]):
         # spawned, not forked: this process may hold threads and locks
         pool = ProcessPoolExecutor(count, get_context("spawn"), _start_worker, (lab,))
         return pool, lab.experiment.key
     raise InvalidParameter(
         f"`executor` is 'threads', 'processes', 'dask' or the address of a Dask scheduler, such "
-        f"as 'tcp://host:8786', got {executor!r}."
+        f"as 'tcp://host:8786', got {short(executor)}."
     )
 
 
 def _start_worker(lab: Lab) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what Ctrl-C means
+    Thread(target=_end_with_parent, daemon=True).start()
     lab_of(lab.experiment)
+
+
+def _end_with_parent() -> None:
+    """A parent that was killed told nobody: its workers would wait for work for ever."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

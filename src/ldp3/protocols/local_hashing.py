@@ -11,28 +11,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports, WordArray
-from ldp3.errors import require, require_values, whole
+from ldp3.errors import require, require_histogram, require_values, whole
 from ldp3.kernels import hashing
 from ldp3.kernels.source import words
 from ldp3.protocols.base import PureOracle, independent_supports
+from ldp3.protocols.design import Design, least, require_design, risk
 from ldp3.protocols.grr import lie_words, respond, tell
 from ldp3.protocols.layout import Fields
 from ldp3.randomness.thresholds import WORDS, exp
 from ldp3.randomness.words import Words
 from ldp3.types import Tally
 
-HASH_VERSION = 1  # of the family of hash functions: a seed names another function in another one
+HASH_VERSION = 2  # of the family of hash functions: a seed names another function in another one
 
 
 @dataclass(frozen=True)
 class LocalHashing(PureOracle):
     r"""Hash the value into one of $g$ cells with a fresh function, then GRR over the cells.
 
-    The seed of a report names a function of the family $H_s(v) = A_s[v \bmod 2^a] +
-    B_s[\lfloor v / 2^a \rfloor] \pmod g$ (tabulation in $\mathbb Z_g$), whose table entries come
-    from splitmix64 of the seed. Any three values fall into independent uniform cells, so means,
-    variances and covariances of the support counts are those of ideal hash functions. Privacy
-    does not rest on the hash at all: it is that of GRR.
+    The seed of a report names a function of the family $H_s(v) = A_s[l] + B_s[h] + C_s[l + h]
+    \pmod g$, where $l$ are the lower bits of the value and $h$ the others (tabulation in
+    $\mathbb Z_g$ with a derived character), whose table entries come from splitmix64 of the seed.
+    Of independent uniform entries, any five values would fall into independent uniform cells, so
+    the joint law of any five supports is that of ideal hash functions. (Entries are uniform up to
+    rounding: a cell has probability $1/g$ to within 4 · 10⁻⁹ of it, exactly if $g$ is a power of
+    two.) Privacy does not rest on the hash at all: it is that of GRR.
+
+    References
+    ----------
+    Thorup, Zhang. *Tabulation-based 5-independent hashing with applications to linear probing and
+    second moment estimation.* SIAM Journal on Computing, 2012.
     """
 
     @property
@@ -121,7 +129,7 @@ class LocalHashing(PureOracle):
 
     def simulate(self, histogram: IntArray, rng: np.random.Generator) -> Tally:
         # as under ideal hashing
-        return independent_supports(self.support, histogram, rng)
+        return independent_supports(self.support, require_histogram(self, histogram, self.d), rng)
 
 
 @final
@@ -168,6 +176,9 @@ class OLH(LocalHashing):
     ----------
     g
         Number of cells, in 2..2³¹; 0 for the best one.
+    design
+        The frequency, below ½, for which the variance is to be least, or ``"minimax"`` for the
+        least worst case; by default that of a value that nobody holds.
 
     Examples
     --------
@@ -187,9 +198,20 @@ class OLH(LocalHashing):
     examples: ClassVar[tuple[str, ...]] = ("olh(g=5)", "olh(g=70000)")
 
     g: int = 0
+    design: Design = None
 
     def __post_init__(self) -> None:
         self.settle()
-        if self.g == 0:
-            object.__setattr__(self, "g", min(round(exp(self.epsilon)) + 1, 2**31))
+        require_design(self, self.design, chosen=self.g != 0)
+        if whole(self.g, 0, 0):
+            object.__setattr__(self, "g", _best_cells(self.epsilon, self.design))
+            object.__setattr__(self, "design", None)  # it has done its work
         super().__post_init__()
+
+
+def _best_cells(epsilon: float, design: Design) -> int:
+    x = exp(epsilon)
+    most = min(round(x) + 1, 2**31)  # for values that nobody holds
+    if design is None:
+        return most
+    return least(2, most, lambda g: risk(x / (x + g - 1), Fraction(1, g), design))
