@@ -1,7 +1,8 @@
 """Every block of code in the documentation runs as it stands, page by page, in a new folder.
 
-A block with a file name (`python mine.py`) is written to that file. `bash` blocks run line by line
-with `ldp3` on the path. What cannot run here (an installation, a cluster) is marked `text`.
+A block with a file name (`python mine.py`) is written to that file, `pycon` is held against what it
+prints, and `bash` has `ldp3` on its path. What a page needs but nobody has to read stands in a
+comment of the page. What cannot run here (an installation, a cluster) is marked `text`.
 """
 
 import os
@@ -15,18 +16,18 @@ import pytest
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(\w+) ?(\S*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 PAGES = sorted(p for p in (ROOT / "docs").rglob("*.md") if "reference" not in p.parts)
+DOCTEST = """import doctest, sys
+parsed = doctest.DocTestParser().get_doctest(sys.argv[1], {}, "page", None, 0)
+sys.exit(doctest.DocTestRunner().run(parsed).failed)"""
+RUN = {
+    "bash": ["bash", "-euo", "pipefail", "-c"],
+    "python": [sys.executable, "-c"],
+    "pycon": [sys.executable, "-c", DOCTEST],
+}
 
 
 def blocks(page: Path) -> list[tuple[str, str, str]]:
     return BLOCK.findall(page.read_text(encoding="utf-8"))
-
-
-def command(language: str, text: str) -> list[str]:
-    return (
-        ["bash", "-euo", "pipefail", "-c", text]
-        if language == "bash"
-        else [sys.executable, "-c", text]
-    )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
@@ -36,9 +37,9 @@ def test_every_block_of_a_page_runs(page: Path, tmp_path: Path) -> None:
     for language, name, text in blocks(page):
         if name:
             (tmp_path / name).write_text(text, encoding="utf-8")
-        elif language in {"bash", "python"}:
+        elif language in RUN:
             done = subprocess.run(
-                command(language, text),
+                [*RUN[language], text],
                 cwd=tmp_path,
                 env=environment,
                 capture_output=True,
@@ -49,3 +50,8 @@ def test_every_block_of_a_page_runs(page: Path, tmp_path: Path) -> None:
 
 def test_the_pages_have_blocks_to_run() -> None:
     assert sum(len(blocks(page)) for page in PAGES) >= 20
+
+
+def test_no_command_escapes_as_an_indented_block() -> None:
+    lines = [line for page in PAGES for line in page.read_text(encoding="utf-8").splitlines()]
+    assert not [line for line in lines if line.startswith(("    ldp3 ", "    python "))]
