@@ -18,6 +18,7 @@ from cyclopts import App, CycloptsError, Group, Parameter, UnusedCliTokensError
 from ldp3 import __version__
 from ldp3.cli.aggregate import aggregate
 from ldp3.cli.convert import convert
+from ldp3.cli.difference import difference
 from ldp3.cli.estimate import estimate
 from ldp3.cli.listing import list_
 from ldp3.cli.merge import merge
@@ -54,7 +55,7 @@ app = App(
 )
 GROUPS: dict[Group, list[Callable[..., Any]]] = {
     COMPARE: [run, recommend, report],
-    DEPLOY: [plan, perturb, aggregate, merge, estimate],
+    DEPLOY: [plan, perturb, aggregate, merge, estimate, difference],
     EXTEND: [new, verify, convert],
 }
 for group, commands in GROUPS.items():
