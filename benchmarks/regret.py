@@ -79,7 +79,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--counts", nargs="*", default=[])
     parser.add_argument("--only", nargs="*", default=[name for name, *_ in CASES])
     given = parser.parse_args(arguments)
-    cases = [(ldp3.load(name), *size) for name, *size in CASES if name in given.only]
+    cases = [
+        (ldp3.load(name), people, users) for name, people, users in CASES if name in given.only
+    ]
     cases += [(ldp3.load(path, counts=True), *YOURS) for path in given.counts]
     rows = []
     for data, people, users in cases:

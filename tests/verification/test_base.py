@@ -18,17 +18,22 @@ from ldp3.verification.base import (
     far_binomial_p,
     mean_p,
 )
+from tests.laws import same_law_p, variance_p
 
 RUNS, LEVEL = 2_000, 0.01
 Draw = Callable[[np.random.Generator], FloatArray | float]
 HONEST: dict[str, Draw] = {
     "binomial": lambda rng: binomial_p(rng.binomial(60, 0.3), 60, 0.3),
     "mean": lambda rng: mean_p(rng.normal(2.0, 3.0, 200), 2.0),
+    "variance": lambda rng: variance_p(rng.normal(2.0, 3.0, 200), 9.0),
+    "same law": lambda rng: same_law_p(rng.integers(9, size=500), rng.integers(9, size=500)),
     "autocorrelation": lambda rng: autocorrelation_p(rng.random(400) < 0.3)[3],
 }
 FALSE: dict[str, Draw] = {
     "binomial": lambda rng: binomial_p(rng.binomial(4_000, 0.35), 4_000, 0.3),
     "mean": lambda rng: mean_p(rng.normal(2.5, 3.0, 4_000), 2.0),
+    "variance": lambda rng: variance_p(rng.normal(2.0, 3.3, 4_000), 9.0),
+    "same law": lambda rng: same_law_p(rng.integers(9, size=4_000), rng.integers(10, size=4_000)),
     "autocorrelation": lambda rng: autocorrelation_p(np.repeat(rng.random(2_000) < 0.3, 2))[0],
 }
 
