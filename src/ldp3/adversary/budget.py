@@ -6,8 +6,7 @@ the published numbers, and has $p - q$ and with it ε; the truth is not needed.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, fields, replace
 from math import ceil, expm1, log, log10
 
 import numpy as np
@@ -17,7 +16,7 @@ from ldp3.errors import InvalidData
 from ldp3.protocols.base import PureOracle
 
 VALUES = 64  # numbers that are looked at: more add nothing
-SCAN = 200  # values of ε between which p - q is looked at more closely
+SCAN = 400  # values of ε that show every g or k that is chosen below about ε = 5
 BLOCK = 2**14  # candidates at a time
 LOWEST = 0.1  # ε from which on publishing safely hides it
 
@@ -42,7 +41,7 @@ def budget(
     frequencies: FloatArray,
     n: int,
     oracle: Callable[[float], PureOracle],
-    bounds: tuple[float, float] = (0.1, 10.0),
+    bounds: tuple[float, float] = (0.1, 8.0),
     alpha: float = 1e-6,
 ) -> Betrayal:
     """The ε that published frequencies of `n` reports betray.
@@ -117,39 +116,20 @@ def _epsilons(
     oracle: Callable[[float], PureOracle], gap: float, bounds: tuple[float, float]
 ) -> tuple[float, ...]:
     """Every ε whose p - q this is: where g or k jump with ε there may be several."""
-    ends = [float(e) for e in np.geomspace(*bounds, SCAN)]
-    pieces = [piece for cell in pairwise(ends) for piece in _smooth(oracle, *cell)]
-    roots = [_root(oracle, gap, *piece) for piece in pieces if _crosses(oracle, gap, *piece)]
-    return tuple(e for e in dict.fromkeys(roots) if abs(_gap(oracle, e) / gap - 1) < 1e-6)
+    forms: dict[tuple[object, ...], PureOracle] = {}
+    for made in (oracle(float(e)) for e in np.geomspace(*bounds, SCAN)):
+        forms.setdefault(tuple(getattr(made, f.name) for f in fields(made)[1:]), made)
+    roots = [_root(form, gap, bounds) for form in forms.values()]
+    return tuple(sorted(e for e in roots if abs(_gap(oracle, e) / gap - 1) < 1e-9))
 
 
-def _smooth(
-    oracle: Callable[[float], PureOracle], low: float, high: float
-) -> list[tuple[float, float]]:
-    """The interval without the jumps of p - q in it."""
-    middle = (low + high) / 2
-    ends, between = (_gap(oracle, low), _gap(oracle, high)), _gap(oracle, middle)
-    if min(ends) <= between <= max(ends) and abs(between - sum(ends) / 2) < 0.1 * abs(
-        ends[1] - ends[0]
-    ):
-        return [(low, high)]
-    if high - low < 1e-9:
-        return []
-    return [*_smooth(oracle, low, middle), *_smooth(oracle, middle, high)]
-
-
-def _crosses(oracle: Callable[[float], PureOracle], gap: float, low: float, high: float) -> bool:
-    return (_gap(oracle, low) - gap) * (_gap(oracle, high) - gap) <= 0
-
-
-def _root(oracle: Callable[[float], PureOracle], gap: float, low: float, high: float) -> float:
-    rising = _gap(oracle, high) >= gap
+def _root(form: PureOracle, gap: float, bounds: tuple[float, float]) -> float:
+    """The ε at which a protocol of this g or k has this p - q, which grows with ε."""
+    low, high = bounds
     for _ in range(60):
         middle = (low + high) / 2
-        if (_gap(oracle, middle) >= gap) == rising:
-            high = middle
-        else:
-            low = middle
+        at = replace(form, epsilon=middle)
+        low, high = (middle, high) if at.p - at.q < gap else (low, middle)
     return (low + high) / 2
 
 

@@ -1,7 +1,8 @@
 r"""How often an attacker who sees a person's reports guesses the person's value.
 
 For a pure oracle a report $y$ has $P(y \mid v) = Q(y) A$ if it supports $v$, else $Q(y) B$, with
-$A/B = e^ε$. After reports that support $v$ in $c_v$ cases the posterior is $\propto π_v e^{ε c_v}$, and the best guess is its maximum; ties are broken at random.
+$A/B = e^ε$. After reports that support $v$ in $c_v$ cases the posterior is
+$\propto π_v e^{ε c_v}$, and the best guess is its maximum; ties are broken at random.
 """
 
 from dataclasses import dataclass
