@@ -7,7 +7,7 @@ the published numbers, and has $p - q$ and with it ε; the truth is not needed.
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from math import ceil, expm1, log, log10
+from math import ceil, exp, log, log10
 
 import numpy as np
 
@@ -69,7 +69,9 @@ def budget(
     p_value = min(1.0, tried * float(np.exp(-len(seen) * level**2)))
     if p_value > alpha:
         return Betrayal((), p_value)
-    return Betrayal(_epsilons(oracle, steps / n, bounds), p_value)
+    fitting = _epsilons(oracle, steps / n, bounds)
+    whole = tuple(e for e in fitting if _counts_are_whole(seen, n, oracle(e)))
+    return Betrayal(whole or fitting, p_value)
 
 
 def _gap(oracle: Callable[[float], PureOracle], epsilon: float) -> float:
@@ -123,6 +125,12 @@ def _epsilons(
     return tuple(sorted(e for e in roots if abs(_gap(oracle, e) / gap - 1) < 1e-9))
 
 
+def _counts_are_whole(seen: FloatArray, n: int, oracle: PureOracle) -> bool:
+    """Whether these can be estimates before post-processing: it may have moved them all alike."""
+    counts = n * (seen * (oracle.p - oracle.q) + oracle.q)
+    return bool(np.abs(counts - np.rint(counts)).max() < 0.01)
+
+
 def _root(form: PureOracle, gap: float, bounds: tuple[float, float]) -> float:
     """The ε at which a protocol of this g or k has this p - q, which grows with ε."""
     low, high = bounds
@@ -136,13 +144,15 @@ def _root(form: PureOracle, gap: float, bounds: tuple[float, float]) -> float:
 def safe_step(n: int, d: int) -> float:
     r"""A power of ten coarser than the lattice of every protocol here at every ε ≥ 0.1.
 
-    The coarsest lattice is that of GRR, $1/(n(p-q)) = (e^ε + d - 1)/(n(e^ε - 1))$. What is rounded
+    The coarsest lattice is that of GRR, $1/(n(p-q)) = (e^ε + d - 1)/(n(e^ε - 1))$, or for few
+    values that of OUE and BLH, $2(e^ε + 1)/(n(e^ε - 1))$. What is rounded
     to this step, which depends on n and d alone, shows nothing of a finer one.
 
     >>> safe_step(1_000_000, 100)
     0.001
     """
-    coarsest = (expm1(LOWEST) + d) / (n * expm1(LOWEST))
+    odds = exp(LOWEST)
+    coarsest = max(odds + d - 1, 2 * (odds + 1)) / (n * (odds - 1))
     return float(10.0 ** ceil(round(log10(coarsest), 9)))
 
 

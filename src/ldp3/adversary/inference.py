@@ -116,7 +116,7 @@ def _laws(
 
 def _exact(oracle: PureOracle, prior: FloatArray, truth: FloatArray, n: int) -> float | None:
     independent = _independent(oracle)
-    if n == 1 and (independent or oracle.support_size is not None and _all_subsets(oracle)):
+    if n == 1 and (independent or (oracle.support_size is not None and _all_subsets(oracle))):
         return _one_report(oracle, prior, truth, independent)
     if n > 1 and independent and len(np.unique(prior)) ** 2 * (n + 1) <= WORK:
         return _many_independent(oracle, prior, truth, n)
