@@ -12,15 +12,18 @@ import numpy as np
 
 from ldp3 import specs
 from ldp3.arrays import BoolArray, FloatArray, IntArray
+from ldp3.attacks.base import Attack
+from ldp3.attacks.scene import fake_count
+from ldp3.attacks.targets import target_codes
 from ldp3.errors import InvalidData, InvalidParameter, site
 from ldp3.experiment.cells import Cell
-from ldp3.experiment.grid import Experiment, Way
+from ldp3.experiment.grid import Choice, Experiment, Way
 from ldp3.metrics.base import Metric
 from ldp3.plugins import plugin
 from ldp3.postprocessing.base import method
-from ldp3.protocols.base import FrequencyOracle, users_between
+from ldp3.protocols.base import FrequencyOracle, PureOracle, users_between
 from ldp3.randomness.streams import stream
-from ldp3.types import Estimate, Tally
+from ldp3.types import Dataset, Estimate, Tally
 
 
 class Lab:
@@ -41,6 +44,11 @@ class Lab:
         self.metrics = {name: [m.for_data(d) for m in made] for name, d in self.datasets.items()}
         self._oracles: dict[tuple[str, float, int], FrequencyOracle] = {}
         self._applies: dict[tuple[str, float, int], BoolArray] = {}
+        self._attacks = {
+            (name, c.spec): self._attack(c, data)
+            for name, data in self.datasets.items()
+            for c in experiment.attacks[1:]
+        }
         self._refuse_misfits()
 
     def __reduce__(self) -> Any:
@@ -68,6 +76,27 @@ class Lab:
                 d=place[2],
             )
         return self._oracles[place]
+
+    def _attack(self, choice: Choice, data: Dataset) -> Attack:
+        ex = self.experiment
+        codes = target_codes(data, ex.targets, ex.seed)
+        return specs.build(
+            Attack,  # type: ignore[type-abstract]
+            choice.thing,
+            *self._modules,
+            targets=codes,
+            honest=data.histogram,
+        )
+
+    def attack(self, cell: Cell) -> Attack | None:
+        """What fake users do in a cell."""
+        return self._attacks.get((cell.dataset, cell.attack))
+
+    def fakes(self, cell: Cell) -> int:
+        """How many fake users a cell has."""
+        if self.attack(cell) is None:
+            return 0
+        return fake_count(self.experiment.fake_users, self.datasets[cell.dataset].n)
 
     def applies(self, cell: Cell) -> BoolArray:
         """Which methods can serve a cell."""
@@ -102,7 +131,18 @@ class Lab:
         return notes
 
     def tally(self, cell: Cell, chunks: range) -> Tally:
-        """The tally of some chunks of a cell."""
+        """The tally of some chunks of a cell; fake users come with the first."""
+        honest = self._honest(cell, chunks)
+        attack, m = self.attack(cell), self.fakes(cell)
+        if attack is None or m == 0 or 0 not in chunks:
+            return honest
+        oracle = self.oracle(cell)
+        assert isinstance(oracle, PureOracle)
+        if self.way(cell) == "exact":
+            return honest + attack.tally(oracle, m, self._fake_rng(cell))
+        return honest + Attack.tally(attack, oracle, m, self._fake_rng(cell))  # one by one
+
+    def _honest(self, cell: Cell, chunks: range) -> Tally:
         oracle, data = self.oracle(cell), self.datasets[cell.dataset]
         if self.way(cell) == "exact":
             return oracle.simulate(data.histogram, self._rng(cell, 0))
@@ -160,6 +200,13 @@ class Lab:
         seed, way, data = self.experiment.seed, self.way(cell), self._streams[cell.dataset]
         return stream(seed, way, data, cell.protocol, cell.epsilon.hex(), cell.repeat, chunk)
 
+    def _fake_rng(self, cell: Cell) -> np.random.Generator:
+        """The stream of fake users; that of honest ones does not know them, so both are paired."""
+        ex, data = self.experiment, self._streams[cell.dataset]
+        whom = [cell.attack, ex.fake_users, *ex.targets]
+        collection = cell.protocol, cell.epsilon.hex(), cell.repeat
+        return stream(ex.seed, "fake users", self.way(cell), data, *collection, *whom)
+
     @cached_property
     def _streams(self) -> dict[str, str]:
         """What the keys of a dataset's streams call it; equal datasets have noise of their own."""
@@ -174,6 +221,12 @@ class Lab:
 
     def _refuse_misfits(self) -> None:
         for cell in self.cells:
+            attack = self.attack(cell)
+            if attack is not None and not attack.applies(self.oracle(cell)):
+                raise InvalidParameter(
+                    f"{cell.attack} cannot be carried out against {cell.protocol}: leave one of "
+                    f"them out."
+                )
             for choice, fits in zip(self.experiment.methods, self.applies(cell), strict=True):
                 if choice.asked and not fits:
                     d = self.datasets[cell.dataset].d
