@@ -14,6 +14,7 @@ from cyclopts import App, CycloptsError, Group, Parameter, UnusedCliTokensError
 
 from ldp3 import __version__
 from ldp3.cli.aggregate import aggregate
+from ldp3.cli.attack import attack
 from ldp3.cli.convert import convert
 from ldp3.cli.estimate import estimate
 from ldp3.cli.listing import list_
@@ -47,6 +48,7 @@ for group, commands in GROUPS.items():
     for command in commands:
         app.command(command, group=group)
 app.command(list_, name="list", group=COMPARE)
+app.command(attack)
 
 
 def run_command(arguments: list[str]) -> int:
