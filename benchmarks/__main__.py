@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import benchmarks.engine
+import benchmarks.oracles
 import benchmarks.users
 import benchmarks.yardstick
 
@@ -33,6 +34,15 @@ SECTIONS: dict[str, list[str]] = {
         "benchmarks.engine.experiment(repeats=1000)",
         "benchmarks.engine.exact_subset_selection(1024)",
         "benchmarks.engine.exact_subset_selection(4096)",
+    ],
+    "oracles": [f"benchmarks.oracles.measure({d})" for d in benchmarks.oracles.SIZES],
+    "million": [
+        "benchmarks.oracles.million('pgr')",
+        "benchmarks.oracles.million('hrr')",
+        "benchmarks.oracles.million('hr')",
+        "benchmarks.oracles.million('olh', n=20_000)",  # a part: the rest is as slow
+        "benchmarks.users.measure('pgr', 1024, peers=False)",
+        "benchmarks.users.measure('hrr', 1024, peers=False)",
     ],
     "commands": [
         "benchmarks.engine.command('--help')",
@@ -68,6 +78,9 @@ def measure(call: str) -> dict[str, Any]:
 
 def show(row: dict[str, Any]) -> str:
     def text(value: object) -> str:
+        if isinstance(value, list):
+            deep = any(isinstance(item, dict) for item in value)
+            return "\n    ".join(["", *map(text, value)]) if deep else "/".join(map(text, value))
         if isinstance(value, dict):
             return ", ".join(f"{k} {text(v)}" for k, v in value.items())
         return f"{value:,.3g}" if isinstance(value, float) else str(value)
@@ -101,6 +114,8 @@ def main(sections: list[str]) -> None:
         target.write_text(json.dumps(results, indent=1) + "\n")
     from benchmarks import figures
 
+    if results.get("oracles"):
+        benchmarks.oracles.write_page(results["oracles"])
     figures.draw(results, FIGURES)
 
 

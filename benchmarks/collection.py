@@ -11,15 +11,18 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 
 import ldp3
 from ldp3.collection.aggregator import Aggregator
+from ldp3.collection.client import Client
 from ldp3.collection.plan import Plan, deployable
 from ldp3.collection.reports import ReportFormat, write_reports
 from ldp3.cores import available_cores
+from ldp3.errors import InvalidValue
 
 FILES: dict[str, ReportFormat] = {
     "bin": "raw",
@@ -91,6 +94,18 @@ def main() -> None:
                 rate = len(some) / from_file(plan, path, len(some)) / 1e6
                 line += f"{rate:8.1f} ({path.stat().st_size / len(some):5.1f})"
         print(line, flush=True)
+    print("\none report of a client at d = 2²⁰, and a value outside 200,000 labels")
+    for spec in deployable():
+        client = Client(Plan("benchmark", spec, 1.0, 2**20))
+        print(f"{spec:<7}{best(lambda: client.report(5)) * 1e3:8.2f} ms")  # noqa: B023
+    labels = tuple(f"label {i}" for i in range(200_000))
+    plan = Plan("benchmark", "olh", 1.0, len(labels), labels)
+    print(f"outside{best(lambda: outside(plan)) * 1e3:8.2f} ms")
+
+
+def outside(plan: Plan) -> None:
+    with suppress(InvalidValue):
+        plan.code("no label")
 
 
 if __name__ == "__main__":

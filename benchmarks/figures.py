@@ -20,6 +20,8 @@ def draw(results: dict[str, Any], folder: Path) -> None:
         _peers(results["users"], folder / "speed.svg")
     if results.get("growth"):
         _growth(results["growth"], folder / "growth.svg")
+    if results.get("oracles"):
+        _frontier(results["oracles"], folder / "oracles.svg")
 
 
 def _peers(rows: list[dict[str, Any]], path: Path) -> None:
@@ -69,3 +71,42 @@ def _growth(rows: list[dict[str, Any]], path: Path) -> None:
     for axes in (left, right):
         axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, metadata={"Date": None})
+
+
+def _frontier(results: list[dict[str, Any]], path: Path) -> None:
+    """Noise against bits and against the server's time: what nothing beats in both is joined."""
+    import matplotlib.pyplot as plt
+
+    figure, panels = plt.subplots(2, len(results), figsize=(13, 6), layout="constrained")
+    for column, result in enumerate(results):
+        rows = [row for row in result["rows"] if "server" in row]
+        for axes, cost in zip(panels[:, column], ("bits", "server"), strict=True):
+            points = [
+                (row["bits"][1] if cost == "bits" else row["server"], row["noise"][1], row)
+                for row in rows
+            ]
+            best = [p for p in points if not any(_beats(other, p) for other in points)]
+            best.sort(key=lambda p: p[0])
+            axes.step([p[0] for p in best], [p[1] for p in best], where="post", color="#D55E00")
+            least = min(p[1] for p in points)
+            shown = sorted((p for p in points if p[1] < 4 * least), key=lambda p: p[:2])
+            for place, (x, y, row) in enumerate(shown):  # names at changing heights, to be read
+                colour = "#999999" if row["instead"] else "#0072B2"
+                axes.plot(x, y, "o", color=colour, markersize=4)
+                axes.annotate(
+                    row["protocol"], (x, y), (2, 4 + 9 * (place % 4)), textcoords="offset points",
+                    fontsize=7, color=colour,
+                )  # fmt: skip
+            axes.set(xscale="log", ylim=(0.9 * least, 3 * least))
+            axes.spines[["top", "right"]].set_visible(False)
+            axes.set_xlabel(
+                "bits per report" if cost == "bits" else "seconds of the server, 10⁶ users"
+            )
+        panels[0, column].set_title(f"d = {result['d']:,}, ε = 1", fontsize=10)
+    for axes in panels[:, 0]:
+        axes.set_ylabel("noise: n · variance")
+    figure.savefig(path, metadata={"Date": None})
+
+
+def _beats(one: tuple[float, float, Any], other: tuple[float, float, Any]) -> bool:
+    return one[0] <= other[0] and one[1] <= other[1] and one[:2] != other[:2]

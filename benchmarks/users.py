@@ -22,6 +22,8 @@ GOALS = {  # nanoseconds per user, at d=128 and d=1024, on a machine with AVX-51
     "blh": (20, 45),
     "olh": (20, 45),
     "ss": (60, 170),
+    "pgr": (15, 15),
+    "hrr": (15, 15),
 }
 
 

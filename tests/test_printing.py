@@ -1,8 +1,10 @@
 """Tables for people."""
 
+import json
+
 import pytest
 
-from ldp3.printing import columns, escape_markdown, markdown_table
+from ldp3.printing import columns, escape_latex, escape_markdown, markdown_table, show, visible
 
 ROWS = [["", "one", "two"], ["long name", "1", "22"], ["x", "333", "4"]]
 
@@ -29,3 +31,36 @@ def test_a_markdown_table_leaves_its_cells_as_they_are() -> None:
 
 def test_escaped_words_hold_no_markup_that_works() -> None:
     assert escape_markdown("a|b\n*c* \\_") == r"a\|b \*c\* \\\_"
+
+
+OBEYED = (
+    "\x00\x07\x08\r\x1b\x7f\x85\x9b\u061c\u200e\u200f\u2028\u2029\u202a\u202e\u2066\u2069\udcff"
+)
+
+
+def test_what_a_terminal_obeys_is_shown_as_json_writes_it() -> None:
+    shown = visible(f"a\n{OBEYED}b")
+    assert shown.isascii()
+    assert shown.isprintable()
+    assert json.loads(f'"{shown}"') == f"a\n{OBEYED}b"
+    assert visible("Füße 日本 😀 \u200d‍ a\tb") == "Füße 日本 😀 \u200d‍ a\tb"  # people write these
+
+
+def test_a_result_is_shown_line_by_line(capsys: pytest.CaptureFixture[str]) -> None:
+    show("a\x1b[2J\nb\r")
+    assert capsys.readouterr().out == "a\\u001b[2J\nb\\u000d\n"
+
+
+def test_a_label_cannot_make_up_a_row_of_a_table() -> None:
+    table = columns([["value", "share"], ["a\nb\x1b", "1"]])
+    assert table == "value           share\na\\u000ab\\u001b  1"
+
+
+def test_nothing_in_a_label_is_a_command_of_latex() -> None:
+    assert escape_latex(r"\input{/x}~^%") == (
+        r"\textbackslash{}input\{/x\}\textasciitilde{}\textasciicircum{}\%"
+    )
+    assert escape_latex("a\n\n\x1b") == (
+        r"a\textbackslash{}u000a\textbackslash{}u000a\textbackslash{}u001b"
+    )
+    assert escape_markdown("a\x1b") == r"a\\u001b"

@@ -76,9 +76,10 @@ def test_a_name_a_class_or_an_object_is_built() -> None:
 @pytest.mark.parametrize(
     ("spec", "reason"),
     [
-        ("olh(h=4)", r"OLH has no parameter 'h'\. Its parameters: \['g'\]"),
+        ("olh(h=4)", r"OLH has no parameter 'h'\. Its parameters: \['g', 'design'\]"),
         ("ss(kk=4)", r"SS has no parameter 'kk'\. Did you mean 'k'"),
         ("oue(g=4)", r"OUE has no parameter 'g'\. Its parameters: none"),
+        ("pgr(order=4)", r"PGR has no parameter 'order'\. Its parameters: \['q', 'design'\]"),
         ("olh(epsilon=2.0)", "OLH has no parameter 'epsilon'"),  # the experiment decides it
     ],
 )
@@ -88,7 +89,7 @@ def test_an_unknown_parameter_is_refused(spec: str, reason: str) -> None:
 
 
 def test_parameters_are_the_fields_that_nobody_else_decides() -> None:
-    assert [f.name for f in parameters(SS, "epsilon", "d")] == ["k"]
+    assert [f.name for f in parameters(SS, "epsilon", "d")] == ["k", "design"]
     assert [f.name for f in parameters(L1)] == []
 
 
@@ -98,6 +99,9 @@ def test_parameters_are_the_fields_that_nobody_else_decides() -> None:
         ("Subset( k = 3 )", "ss(k=3)"),
         ("subset selection", "ss"),
         ("olh(g=0)", "olh"),  # its default
+        ("PGR( q = 4 )", "pgr(q=4)"),  # the literature's letter for the field `order`
+        ("pgr(q=0)", "pgr"),
+        ("olh(design='minimax')", "olh(design='minimax')"),
         (SS, "ss"),
     ],
 )

@@ -2,9 +2,11 @@
 
 import difflib
 import inspect
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
+from itertools import islice
 from math import inf, isfinite
 from pathlib import Path
 from typing import Any, TypeGuard, TypeVar
@@ -13,6 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 T = TypeVar("T")
+
+LARGEST_EPSILON = 40.0  # beyond it, probabilities of lies come down to a few of 2⁶⁴ words
+MANY_NAMES = 1_000  # among more of them, or for a longer one, no similar name is looked for
 
 
 class LDPError(ValueError):
@@ -35,6 +40,14 @@ class InvalidData(LDPError):
     """A dataset that cannot be read as asked."""
 
 
+class InDoubt(InvalidData):
+    """Data that can be read in several ways: `options` are what to choose from."""
+
+    def __init__(self, what: str, *options: str) -> None:
+        self.what, self.options = what, options
+        super().__init__(f"{what} Say {' or '.join(f'`{option}`' for option in options)}.")
+
+
 class UnknownName(LDPError):
     """No protocol, method, metric or dataset has this name."""
 
@@ -43,7 +56,7 @@ def require(holds: bool, who: object, what: str, got: object) -> None:
     """Refuse a parameter: ``require(d >= 2, self, "d must be at least 2", d)``."""
     if not holds:
         name = who if isinstance(who, str) else type(who).__name__
-        raise InvalidParameter(f"{name}: {what}, got {got!r}.")
+        raise InvalidParameter(f"{name}: {what}, got {short(got)}.")
 
 
 def whole(number: object, low: float = -inf, high: float = inf) -> TypeGuard[int]:
@@ -72,7 +85,14 @@ def require_epsilon_and_domain(who: object, epsilon: float, d: int) -> None:
     """The two parameters that every frequency oracle has."""
     number = isinstance(epsilon, int | float) and not isinstance(epsilon, bool)
     require(number and isfinite(epsilon) and epsilon > 0, who, "epsilon must be > 0", epsilon)
+    require_possible(who, epsilon)
     require(whole(d, 2), who, "d must be an integer of at least 2", d)
+
+
+def require_possible(who: object, epsilon: float) -> None:
+    """Refuse an ε at which a report is the value itself."""
+    what = f"epsilon must be at most {LARGEST_EPSILON:g}, for beyond it a report hides nothing"
+    require(epsilon <= LARGEST_EPSILON, who, what, epsilon)
 
 
 def require_values(who: object, values: object, d: int) -> NDArray[np.uint32]:
@@ -119,9 +139,33 @@ def needing_full(what: str) -> Iterator[None]:
         raise ImportError(f"{what} needs {error.name}: pip install 'ldp3[full]'.") from None
 
 
+def system_error(error: BaseException) -> int | None:
+    """The operating system's number of an error, 0 for an `OSError` that has none.
+
+    Rust says it in words, whatever the class of its error.
+    """
+    number = error.errno if isinstance(error, OSError) else None
+    if said := re.search(r"\(os error (\d+)\)", str(error)):
+        return number or int(said[1])
+    return number or (0 if isinstance(error, OSError) else None)
+
+
+def short(given: object, most: int = 200) -> str:
+    """What was given, as Python writes it, and not much longer than a line.
+
+    >>> short("a" * 1000, most=8)
+    "'aaaaaa…"
+    """
+    text = repr(given)
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """``" Did you mean 'oue' or 'olh'?"``, or nothing if nothing is close."""
-    close = difflib.get_close_matches(name, list(known), n=2, cutoff=0.4)
+    known = list(islice(known, MANY_NAMES + 1))
+    if max(len(known), len(name)) > MANY_NAMES:  # comparing takes too long
+        return ""
+    close = difflib.get_close_matches(name, known, n=2, cutoff=0.4)
     return f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
 
 

@@ -1,38 +1,67 @@
-"""Write a file whole or not at all, and read JSON: the only place that does."""
+"""Write a file whole or not at all, and read JSON: the only place that does.
+
+A file that is written is on the disk, by its name, before anything that rests on it happens: its
+content and then its folder are synced.
+"""
 
 import json
 import os
-from collections.abc import Iterator
+import re
+import shutil
+import stat
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
+from os import PathLike
 from pathlib import Path
+from secrets import token_hex
+from typing import IO
 
-from ldp3.errors import InvalidData
+from ldp3.errors import InvalidData, InvalidParameter, system_error
+
+TEMPORARY = r"\.ldp3-[0-9a-f]{16}\.tmp"  # nobody can guess such a name and plant a link there
+STALE = 60  # seconds after which nobody is still at the point between making and locking one
 
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
     """A temporary name to write to; it becomes `path` only if nothing, not even Ctrl-C, stops it.
 
-    What stood at `path` before stays until then.
+    What stood at `path` before stays until then. A link is followed; what is no file on a disk,
+    such as a pipe, is written to when all is there.
     """
-    if path.is_dir():
-        raise InvalidData(f"{path}: is a folder; name a file to write.")
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.touch()
-        yield temporary
-        temporary.replace(path)
-    except OSError as error:
-        raise InvalidData(f"{path}: cannot be written: {error.strerror or error}.") from error
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
+    with _in_one_line(path):
+        before = _stat(path)
+        special = before is not None and not stat.S_ISREG(before.st_mode)
+        if special or _is_output(before):
+            with _passed_on(path, before) as temporary:
+                yield temporary
+        else:
+            with _replaced(Path(os.path.realpath(path)), before) as temporary:
+                yield temporary
 
 
 def write_text(path: Path, text: str) -> None:
     """The text as the whole content of `path`."""
     with whole_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def require_no_input(output: Path, inputs: Iterable[object]) -> None:
+    """Refuse to write over what is read."""
+    for one in inputs:
+        if isinstance(one, str | Path) and _same(output, Path(one)):
+            raise InvalidParameter(f"{output} is read here, too: choose another file to write.")
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other.expanduser())
+    except (OSError, ValueError, RuntimeError):  # one of them is not there, or is no name at all
+        return False
 
 
 def read_json(path: Path) -> object:
@@ -45,3 +74,142 @@ def read_json(path: Path) -> object:
         raise InvalidData(f"{path}: cannot be read: {error.strerror}.") from None
     except (ValueError, RecursionError):
         raise InvalidData(f"{path}: is not JSON.") from None
+
+
+def sync_file(path: Path) -> None:
+    """Let the content of a file be on the disk."""
+    number = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+def sync_folder(folder: Path) -> None:
+    """Let the names in a folder be on the disk, where folders can be synced."""
+    with suppress(OSError):
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
+
+
+def lock(file: IO[bytes] | int) -> bool:
+    """Whether this process is now the only one with a lock on the file, until it is closed."""
+    try:
+        import fcntl
+    except ImportError:  # not on Windows, where an open file cannot be removed anyway
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+@contextmanager
+def _in_one_line(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except InvalidData:
+        raise
+    except Exception as error:
+        if system_error(error) is None:
+            raise
+        reason = os.strerror(number) if (number := system_error(error)) else error
+        raise InvalidData(f"{path}: cannot be written: {reason}.") from error
+
+
+def _stat(path: Path) -> os.stat_result | None:
+    """What is there; None if nothing is, yet."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    if stat.S_ISDIR(found.st_mode):
+        raise InvalidData(f"{path}: is a folder; name a file to write.")
+    return found
+
+
+def _is_output(found: os.stat_result | None) -> bool:
+    """Whether it is our own stdout, such as /dev/stdout: what is printed later goes there too."""
+    with suppress(OSError, ValueError, AttributeError):
+        return found is not None and os.path.samestat(found, os.fstat(sys.stdout.fileno()))
+    return False
+
+
+@contextmanager
+def _replaced(path: Path, before: os.stat_result | None) -> Iterator[Path]:
+    _sweep(path.parent)
+    temporary = path.with_name(f".ldp3-{token_hex(8)}.tmp")
+    number = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        try:
+            lock(number)  # so that nobody takes it for a left-over
+            if before is not None and hasattr(os, "fchmod"):
+                os.fchmod(number, stat.S_IMODE(before.st_mode))
+            yield temporary
+            os.fsync(number)
+        finally:
+            os.close(number)
+        temporary.replace(path)
+        sync_folder(path.parent)
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _passed_on(path: Path, before: os.stat_result | None) -> Iterator[Path]:
+    """A temporary file elsewhere; its content is copied to `path` at the end."""
+    with tempfile.TemporaryDirectory(prefix="ldp3-") as folder:
+        temporary = Path(folder, "content")
+        temporary.touch()
+        yield temporary
+        with temporary.open("rb") as content, _opened(path, before) as target:
+            shutil.copyfileobj(content, target)
+
+
+def _opened(path: Path, before: os.stat_result | None) -> IO[bytes]:
+    if not _is_output(before):
+        return path.open("wb")
+    sys.stdout.flush()
+    return os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+
+
+@cache
+def _sweep(folder: Path) -> None:
+    """Remove what writers left in a folder that were killed, once in the life of this process."""
+    with suppress(OSError):
+        for path in folder.iterdir():
+            if re.fullmatch(TEMPORARY, path.name):
+                with suppress(OSError):
+                    _remove_stale(path)
+
+
+def _remove_stale(path: Path) -> None:
+    number = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+    try:
+        found = os.fstat(number)
+        old = time.time() - found.st_mtime > STALE
+        if stat.S_ISREG(found.st_mode) and old and lock(number):
+            path.unlink()
+    finally:
+        os.close(number)
+
+
+def real_path(path: str | PathLike[str]) -> Path:
+    """A path without symbolic links; where they lead round in a circle, as it is."""
+    try:
+        return Path(path).resolve()
+    except (OSError, RuntimeError):
+        return Path(path).absolute()
+
+
+def home_path(path: str) -> Path:
+    """A path with `~` for the home of a person; where there is nobody of that name, as it is."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)

@@ -16,7 +16,7 @@ from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
 from typing import Any, TypeVar
 
-from ldp3.errors import InvalidParameter, UnknownName, did_you_mean, site
+from ldp3.errors import InvalidParameter, UnknownName, did_you_mean, short, site
 
 T = TypeVar("T")
 
@@ -72,7 +72,7 @@ def look_up(kind: type[T], name: str, *plugins: ModuleType) -> type[T]:
     if cls is None:
         every = [*found, *installed_names(kind)]
         hint = did_you_mean(name.lower(), every) or f" Known: {', '.join(sorted(every))}."
-        raise UnknownName(f"No {called(kind)} is called {name!r}.{hint}")
+        raise UnknownName(f"No {called(kind)} is called {short(name)}.{hint}")
     return cls
 
 

@@ -15,6 +15,7 @@ from tempfile import mkdtemp
 from types import ModuleType
 
 from ldp3.errors import InvalidParameter, LDPError, site
+from ldp3.files import real_path
 from ldp3.kinds import classes
 
 PREFIX = "ldp3_plugin_"  # what the module of a plug-in file is called, and then its name
@@ -53,7 +54,7 @@ def plugin(path: Path, source: bytes | None = None) -> ModuleType:
 
 def load_plugins(paths: Iterable[str | Path]) -> list[ModuleType]:
     """The modules in these files."""
-    return [plugin(Path(path).resolve()) for path in paths]
+    return [plugin(real_path(path)) for path in paths]
 
 
 def blame(error: BaseException) -> str | None:

@@ -1,9 +1,46 @@
-"""Tables for people: plain text in columns, and Markdown."""
+"""Words and tables for people: at a terminal, in Markdown, in LaTeX.
 
+Labels, names and file names are other people's texts. Here they lose whatever a terminal, a
+renderer or a compiler would obey; files of data keep them as they are.
+"""
+
+import re
 from collections.abc import Iterator, Sequence
+
+from ldp3.errors import LDPError
 
 GAP = "  "
 Rows = Sequence[Sequence[str]]  # the first one holds the heads
+# control characters but the tab, direction marks, other line ends, halves of characters
+_OBEYED = re.compile(
+    r"[\x00-\x08\n-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+_LATEX = {
+    **{character: "\\" + character for character in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
+
+
+def visible(words: str) -> str:
+    r"""One line in which nothing works on the terminal: escapes as JSON writes them.
+
+    >>> print(visible("\x1b[31mred\n"))
+    \u001b[31mred\u000a
+    """
+    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", words)
+
+
+def show(text: str, end: str = "\n") -> None:
+    """Print a result: the only way to standard output."""
+    lines = "\n".join(map(visible, text.split("\n")))
+    try:
+        print(lines, end=end, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise LDPError(f"The result cannot be printed: {error.strerror}.") from error
 
 
 def columns(rows: Rows, align: str = "l", width: int | None = None) -> str:
@@ -16,7 +53,8 @@ def columns(rows: Rows, align: str = "l", width: int | None = None) -> str:
     home     9.5
     cart    90.5
     """
-    first, *others = map(_padded, zip(*rows, strict=True), _sides(align, rows))
+    shown = [[visible(cell) for cell in row] for row in rows]
+    first, *others = map(_padded, zip(*shown, strict=True), _sides(align, rows))
     blocks = _blocks(first, others, width)
     return "\n\n".join("\n".join(map(_line, zip(*block, strict=True))) for block in blocks)
 
@@ -39,20 +77,19 @@ def escape_markdown(words: str) -> str:
     >>> print(escape_markdown("norm_sub | <b>"))
     norm\_sub \| \<b\>
     """
+    words = visible(words.replace("\n", " "))
     for character in "\\`*_{}[]<>|#":
         words = words.replace(character, "\\" + character)
-    return words.replace("\n", " ")
+    return words
 
 
 def escape_latex(words: str) -> str:
-    r"""What shows these words in LaTeX.
+    r"""What shows these words in LaTeX, and is never a command.
 
-    >>> print(escape_latex("norm_sub & 5 %"))
-    norm\_sub \& 5 \%
+    >>> print(escape_latex(r"norm_sub & 5 % \input"))
+    norm\_sub \& 5 \% \textbackslash{}input
     """
-    for character in "&%$#_{}":
-        words = words.replace(character, "\\" + character)
-    return words
+    return "".join(_LATEX.get(character, character) for character in visible(words))
 
 
 def _sides(align: str, rows: Rows) -> str:

@@ -4,8 +4,11 @@ import signal
 import sys
 import time
 import warnings
+from contextlib import suppress
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
+
+from ldp3.printing import visible
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichBar
@@ -15,7 +18,20 @@ PATIENCE = 1.0  # seconds before progress is shown
 
 def say(text: str) -> None:
     """One line on stderr."""
-    print(text, file=sys.stderr, flush=True)
+    with suppress(OSError):  # nobody can be told that nobody can be told
+        print(visible(text), file=sys.stderr, flush=True)
+
+
+def obey_the_second(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+    """Stop at Ctrl-C in good order; whatever that takes, the next signal ends the program."""
+    let_signals_end()
+    raise KeyboardInterrupt
+
+
+def let_signals_end() -> None:
+    """From here on, let the system obey Ctrl-C and SIGTERM: it waits for nothing of ours."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
 
 
 class Progress:
@@ -110,7 +126,9 @@ class Terminal(Bar):
         self._before: dict[int, Any] = {}
 
     def tick(self, cells: float) -> None:
-        if not self.quiet:
+        if self.stopped():
+            Bar.end(self)  # the next signal may leave no time to give the cursor back
+        elif not self.quiet:
             super().tick(cells)
 
     def note(self, text: str) -> None:
@@ -130,9 +148,8 @@ class Terminal(Bar):
             signal.signal(number, handler)
 
     def _ask(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
-        if self.signal is not None:
-            raise KeyboardInterrupt
         self.signal = number
+        let_signals_end()
 
 
 def _watched() -> bool:

@@ -6,10 +6,11 @@ from dataclasses import Field, fields
 from types import ModuleType
 from typing import Any, TypeVar
 
-from ldp3.errors import InvalidParameter, did_you_mean, site
+from ldp3.errors import InvalidParameter, did_you_mean, short, site
 from ldp3.kinds import called, find, look_up, name_of
 
 T = TypeVar("T")
+LONGEST = 1_000  # characters of a spec: Python's parser may not survive very deep ones
 
 
 def build(kind: type[T], spec: object, *plugins: ModuleType, **given: Any) -> T:
@@ -22,11 +23,14 @@ def build(kind: type[T], spec: object, *plugins: ModuleType, **given: Any) -> T:
     if isinstance(spec, type) and issubclass(spec, kind):
         return spec(**given)
     if not isinstance(spec, str):
-        raise InvalidParameter(f"A {called(kind)} is a name, a class or an object, got {spec!r}.")
+        raise InvalidParameter(
+            f"A {called(kind)} is a name, a class or an object, got {short(spec)}."
+        )
     name, params = parse(spec)
     cls = look_up(kind, name, *plugins)
     _require_parameters(cls, params, given)
-    return cls(**given, **params)
+    fields_of = {symbol(cls, f.name): f.name for f in fields(cls)}  # type: ignore[arg-type]
+    return cls(**given, **{fields_of[name]: value for name, value in params.items()})
 
 
 def canonical(kind: type, spec: object, *plugins: ModuleType) -> str:
@@ -41,7 +45,7 @@ def canonical(kind: type, spec: object, *plugins: ModuleType) -> str:
     else:
         cls = spec if isinstance(spec, type) else type(spec)
     if not issubclass(cls, kind):
-        raise InvalidParameter(f"A {called(kind)} is needed, by name or class, got {spec!r}.")
+        raise InvalidParameter(f"A {called(kind)} is needed, by name or class, got {short(spec)}.")
     ours = find(kind).get(name_of(cls), cls)
     if ours is not cls:
         raise InvalidParameter(
@@ -49,8 +53,8 @@ def canonical(kind: type, spec: object, *plugins: ModuleType) -> str:
             f"{cls.__name__}."
         )
     if isinstance(spec, kind):
-        params = {f.name: getattr(spec, f.name) for f in fields(cls)}
-    own = {f.name: f for f in fields(cls)}
+        params = {symbol(cls, f.name): getattr(spec, f.name) for f in fields(cls)}
+    own = {symbol(cls, f.name): f for f in fields(cls)}
     changed = {k: v for k, v in params.items() if k not in own or not _is_default(own[k], v)}
     inside = ", ".join(f"{key}={value!r}" for key, value in sorted(changed.items()))
     return f"{name_of(cls)}({inside})" if inside else name_of(cls)
@@ -58,6 +62,10 @@ def canonical(kind: type, spec: object, *plugins: ModuleType) -> str:
 
 def parse(spec: str) -> tuple[str, dict[str, Any]]:
     """``"olh(g=4)"`` → ``("olh", {"g": 4})``; the name may hold hyphens and spaces."""
+    if len(spec) > LONGEST:
+        raise InvalidParameter(
+            f"A spec has at most {LONGEST:,} characters, got {len(spec):,}: {short(spec, 60)}."
+        )
     match = re.fullmatch(r"\s*([^()+]*[^()+\s])\s*(\(.*\))?\s*", spec, re.DOTALL)
     if match:
         name, inside = match[1], match[2] or "()"
@@ -67,9 +75,9 @@ def parse(spec: str) -> tuple[str, dict[str, Any]]:
                 params = {k.arg: ast.literal_eval(k.value) for k in call.keywords if k.arg}
                 if len(params) == len(call.keywords):  # none twice, none by **
                     return name, params
-        except (SyntaxError, ValueError):
+        except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
             pass
-    raise InvalidParameter(f"A spec looks like 'olh' or 'olh(g=4)', got {spec!r}.")
+    raise InvalidParameter(f"A spec looks like 'olh' or 'olh(g=4)', got {short(spec)}.")
 
 
 def split(text: str, separator: str) -> list[str]:
@@ -84,13 +92,23 @@ def split(text: str, separator: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
+def symbol(cls: type, name: str) -> str:
+    """What specs call a field: its name, or the letter of the literature that its class says.
+
+    >>> from ldp3.protocols.pgr import PGR
+    >>> symbol(PGR, "order"), symbol(PGR, "d")
+    ('q', 'd')
+    """
+    return str(getattr(cls, "symbols", {}).get(name, name))
+
+
 def parameters(cls: type, *given: str) -> list[Field[Any]]:
     """The fields that a spec may set: those that are not `given` otherwise."""
     return [f for f in fields(cls) if f.init and f.name not in given]
 
 
 def _require_parameters(cls: type, params: dict[str, Any], given: dict[str, Any]) -> None:
-    allowed = [f.name for f in parameters(cls, *given)]
+    allowed = [symbol(cls, f.name) for f in parameters(cls, *given)]
     for param in params:
         if param not in allowed:
             hint = did_you_mean(param, allowed) or f" Its parameters: {allowed or 'none'}."

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from typing import Any, Protocol
@@ -157,6 +157,7 @@ class Estimate:
         """
         require(0 < level < 1, self, "level must be between 0 and 1", level)
         alpha = (1 - level) / (self.d if simultaneous else 1)
+        require(1 - alpha < 1, self, "level must be one that floats tell from 1", level)
         low, high = self.noise.interval(self.frequencies, 1 - alpha)
         return np.clip(low, 0, 1), np.clip(high, 0, 1)
 
@@ -179,6 +180,9 @@ class Dataset:
         The users' codes in `[0, d)`, in the order of the file, if they were kept.
     notes
         What the loader did and a person should know, one sentence each.
+    ordered
+        Whether the order of the values means something: bins, dates and decimals have one, and
+        whatever a person says; whole numbers alone are labels.
     """
 
     name: str
@@ -187,6 +191,7 @@ class Dataset:
     positions: FloatArray | None = None
     values: NDArray[np.integer[Any]] | None = None
     notes: tuple[str, ...] = ()
+    ordered: bool = False
 
     def __post_init__(self) -> None:
         h = self.histogram
@@ -231,4 +236,4 @@ class Dataset:
                 f"`population` must be an integer from 1 to 2⁶², got {population!r}."
             )
         counts = apportion(self.histogram, users)
-        return Dataset(self.name, counts, self.labels, self.positions, notes=self.notes)
+        return replace(self, histogram=counts, values=None)

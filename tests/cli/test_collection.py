@@ -140,17 +140,18 @@ def test_values_are_found_by_column_and_by_number(folder: Path, run: Run) -> Non
     (folder / "visits.csv").write_text("user,age\nanna,0\nben,17\ncarl,99\n")
     pl.DataFrame({"age": [0, 17, 99]}).write_parquet(folder / "visits.parquet")
     run("plan -p grr -e 40 --domain-size 100 -o ages.json")
-    for values in ("visits.csv --column age", "visits.parquet", "visits.csv --column 2 --header"):
-        assert run(f"perturb ages.json {values} -o reports.bin")[0] == 0
+    for values in ("visits.csv --column age", "visits.parquet", "visits.csv --column 2"):
+        assert run(f"perturb ages.json {values} --max-epsilon 40 -o reports.bin")[0] == 0
         run("aggregate ages.json reports.bin -o counts.json")
         total = Aggregator.load(folder / "counts.json").total
         assert np.flatnonzero(total).tolist() == [0, 17, 99]
     for outside in ("100", "-1", "1.5"):
         (folder / "ages.txt").write_text(f"99\n{outside}\n")
-        code, _, err = run("perturb ages.json ages.txt -o reports.bin")
+        code, _, err = run("perturb ages.json ages.txt --max-epsilon 40 -o reports.bin")
         assert code == 2
         assert f"row 2: '{outside}' is not in the domain of 'ages'" in err
-    code, _, err = run("perturb ages.json visits.csv --column 2 -o reports.bin")
+    told = "--column 2 --no-header --max-epsilon 40"
+    code, _, err = run(f"perturb ages.json visits.csv {told} -o reports.bin")
     assert code == 2
     assert "row 1: 'age' is not in the domain of 'ages'" in err
     assert "--header" in err
@@ -257,6 +258,7 @@ def test_ctrl_c_while_counting_stops_soon_and_writes_nothing(
     assert "Traceback" not in err
     assert len(counted) <= IN_FLIGHT + 3  # what was under way; a thousand parts were not
     assert sorted(folder.iterdir()) == before
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a second one would end the tests
 
 
 @pytest.mark.slow

@@ -89,7 +89,7 @@ def test_pure_python_gives_the_same_numbers_in_processes(ldp3_: Run, tmp_path: P
     assert ldp3_(*command, "--executor", "processes", "-t", "2") == threads
 
 
-@pytest.mark.parametrize("spec", ["laplace_sum", "hadamard_response"])
+@pytest.mark.parametrize("spec", ["laplace_sum", "paley_response"])
 def test_the_examples_run_in_every_command(ldp3_: Run, spec: str) -> None:
     given = ["--plugin", str(EXAMPLES / f"{spec}.py")]
     assert spec in ldp3_("list", "protocols", *given)[1]

@@ -43,6 +43,16 @@ def test_several_questions_are_answered_in_one_table(
     assert [row.split(" | ")[0] for row in rows[2:4]] == ["| 1", "| 2"]
 
 
+def test_limits_leave_protocols_out(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ldp3(monkeypatch, *SMALL, "--max-bits", "2", "--max-decode", "60") == 0
+    assert "Left out: oue (3 bits)." in capsys.readouterr().out
+    assert ldp3(monkeypatch, *SMALL, "--max-bits", "1") == 2
+    err = capsys.readouterr().err
+    assert "No protocol keeps to --max-bits and --max-decode: grr (2 bits), oue (3 bits)." in err
+
+
 def test_json_and_the_plan_agree(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

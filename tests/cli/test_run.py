@@ -126,7 +126,7 @@ def test_users_and_raw_are_understood(ldp3_: Command) -> None:
 def test_notes_go_to_stderr_and_quiet_silences_them(ldp3_: Command, integers: Path) -> None:
     integers.write_text("page\n" + integers.read_text())
     loud = ldp3_("run", *SMALL, "-d", str(integers))
-    assert "--header" in loud.err
+    assert "--no-header overrules" in loud.err
     assert loud.out == ldp3_("run", *SMALL, "-d", str(integers), "--quiet").out
     assert ldp3_("run", *SMALL, "-d", str(integers), "--quiet").err == ""
 
@@ -380,7 +380,7 @@ def test_a_terminal_sees_progress(tmp_path: Path) -> None:
 
 
 def test_numbers_survive_in_the_journal() -> None:
-    from ldp3.experiment.journal import _packed, _unpacked
+    from ldp3.experiment.lines import _packed, _unpacked
 
     odd = np.array([[0.1, np.pi], [5e-324, -0.0]])
     assert _unpacked(_packed(odd)).tobytes() == odd.tobytes()

@@ -1,9 +1,13 @@
 """The server: parts merge into the whole, counts files are checked, duplicates count once."""
 
 import json
+import pickle
+import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import numpy as np
@@ -229,3 +233,40 @@ def test_frequencies_are_processed_by_the_plans_method_or_another() -> None:
     expected = ldp3.postprocess("norm_sub")(server.estimate())
     assert (server.frequencies() == expected).all()
     assert (server.frequencies("Norm-Sub") == expected).all()
+
+
+def test_threads_may_add_to_one_server() -> None:
+    plan = PLANS["oue"]
+    rows = plan.wire.encode(sample(plan, 400))
+    single, ids = [row.tobytes() for row in rows], [f"r{i}" for i in range(400)]
+    expected = counted(plan, sample(plan, 400))
+    for number in range(20):
+        server, start = Aggregator(plan), Barrier(8)
+
+        def work(part: int, server: Aggregator = server, start: Barrier = start) -> None:
+            start.wait()
+            for i in range(part, 400, 8):  # and everybody sends the first ten
+                server.add(single[i])
+                server.add([single[i], b"short"], [ids[i], None])
+                server.add(single[i % 10 : i % 10 + 1], [ids[i % 10]])
+
+        switch = sys.getswitchinterval()
+        sys.setswitchinterval(1e-6)
+        try:
+            with ThreadPoolExecutor(8) as pool:
+                list(pool.map(work, range(8)))
+        finally:
+            sys.setswitchinterval(switch)
+        assert (server.n, server.identified) == (800, 400), number
+        assert server.refused == {DUPLICATE: 400, LENGTH: 400}
+        assert (server.total == 2 * expected.total).all()
+
+
+def test_a_server_travels_and_goes_on() -> None:
+    plan = PLANS["grr"]
+    server = counted(plan, sample(plan, 100))
+    copy = pickle.loads(pickle.dumps(server))
+    copy.add(plan.wire.encode(sample(plan, 50)).tobytes())
+    assert (server.n, copy.n) == (100, 150)
+    server.merge(server)
+    assert server.n == 200

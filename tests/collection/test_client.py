@@ -1,5 +1,6 @@
 """The client: secure, light, fixed size, and with a memory if asked."""
 
+import errno
 import inspect
 import json
 import os
@@ -31,10 +32,14 @@ def test_reports_are_counted_and_estimate_the_truth(spec: str) -> None:
     client, server, n = Client(plan), Aggregator(plan), 3_000
     server.add([client.report("green") for _ in range(n)])
     assert (server.n, server.refused) == (n, {})
-    assert isinstance(plan.oracle, PureOracle)
-    expected = np.where(np.arange(4) == 1, plan.oracle.p, plan.oracle.q)
-    counts = plan.oracle.support_counts(server.tally)
-    assert (binomial_p(counts, n, expected) >= ALPHA / 4 / len(SPECS)).all()
+    if isinstance(plan.oracle, PureOracle):
+        expected = np.where(np.arange(4) == 1, plan.oracle.p, plan.oracle.q)
+        counts = plan.oracle.support_counts(server.tally)
+        assert (binomial_p(counts, n, expected) >= ALPHA / 4 / len(SPECS)).all()
+    else:
+        estimate, truth = server.estimate(), np.arange(4) == 1
+        z = (estimate.frequencies - truth) / np.sqrt(estimate.noise.variance(truth.astype(float)))
+        assert np.abs(z).max() < 6  # 2·10⁻⁹ for each value
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -47,7 +52,9 @@ def test_every_report_has_the_same_size_whatever_the_value(spec: str) -> None:
 def test_a_client_draws_from_a_secure_generator_and_takes_no_other() -> None:
     client = Client(Plan("numbers", "olh", 1.0, 300))
     assert isinstance(client._rng, SecureGenerator)
-    assert list(inspect.signature(Client).parameters) == ["plan", "memo", "plugins"]
+    assert list(inspect.signature(Client).parameters) == [
+        "plan", "memo", "plugins", "max_epsilon",
+    ]  # fmt: skip
     assert list(inspect.signature(Client.report).parameters) == ["self", "value"]
     assert len({client.report(0) for _ in range(100)}) == 100  # 64-bit seeds
 
@@ -67,12 +74,36 @@ def test_a_forked_client_draws_other_words() -> None:
     os.close(write)
 
 
+@pytest.mark.parametrize("spec", ["oue", "rappor", "ss"])
+def test_the_steps_of_a_report_do_not_grow_with_the_domain(spec: str) -> None:
+    steps = {d: calls_for(Client(Plan("numbers", spec, 1.0, d))) for d in (2**10, 2**20)}
+    assert steps[2**20] < 2 * steps[2**10]  # each of them is one pass of NumPy over d values
+
+
+def calls_for(client: Client) -> int:
+    """Calls of functions, Python's and C's, that one report takes."""
+    client.report(0)
+    counted = []
+    sys.setprofile(lambda frame, event, what: counted.append(event))
+    try:
+        client.report(0)
+    finally:
+        sys.setprofile(None)
+    return len(counted)
+
+
+def test_a_value_outside_very_many_labels_is_refused_without_a_hint() -> None:
+    labels = tuple(f"label{i}" for i in range(200_000))
+    with pytest.raises(InvalidValue, match=r"\(200000 labels\); nothing was sent\.$"):
+        Client(Plan("many", "olh", 1.0, len(labels), labels)).report("lable7")
+
+
 def test_a_value_outside_is_refused_or_sent_as_other() -> None:
     with pytest.raises(InvalidValue, match=r"'gren' is not in the domain.*Did you mean 'green'"):
         Client(Plan("colours", "grr", 1.0, 4, COLOURS)).report("gren")
     open_plan = Plan("colours", "grr", 30.0, 4, COLOURS, "other")
     server = Aggregator(open_plan)
-    server.add([Client(open_plan).report("mauve")])
+    server.add([Client(open_plan, max_epsilon=30).report("mauve")])
     assert server.total.tolist() == [0, 0, 0, 1]
 
 
@@ -155,7 +186,7 @@ def test_a_line_that_was_never_finished_was_never_sent(tmp_path: Path) -> None:
 def test_a_damaged_memo_is_refused_not_replaced(tmp_path: Path, change: dict[str, object]) -> None:
     plan = Plan("numbers", "olh", 1.0, 300)
     Client(plan, memo=tmp_path / "memo").report(7)
-    entry = json.loads((tmp_path / "memo").read_text())
+    entry = json.loads((tmp_path / "memo").read_text().split(maxsplit=1)[1])
     (tmp_path / "memo").write_text(json.dumps({**entry, **change}) + "\n")
     with pytest.raises(InvalidData, match="line 1 of the memo is damaged"):
         Client(plan, memo=tmp_path / "memo").report(7)
@@ -165,3 +196,45 @@ def test_a_memo_that_cannot_be_written_sends_nothing(tmp_path: Path) -> None:
     client = Client(Plan("numbers", "olh", 1.0, 300), memo=tmp_path / "no" / "memo")
     with pytest.raises(InvalidData, match="nothing was sent"):
         client.report(7)
+
+
+def test_a_memo_that_others_can_read_is_closed_to_them(tmp_path: Path) -> None:
+    plan, path = Plan("numbers", "olh", 1.0, 300), tmp_path / "memo"
+    first = Client(plan, memo=path).report(7)
+    path.chmod(0o644)
+    with pytest.warns(UserWarning, match="others could read the memo"):
+        assert Client(plan, memo=path).report(7) == first
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_memo_that_cannot_be_closed_to_others_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "memo"
+    path.touch(0o666)
+    path.chmod(0o666)
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(os, "fchmod", refuse)
+    with pytest.raises(InvalidData, match="Operation not permitted"):
+        Client(Plan("numbers", "olh", 1.0, 300), memo=path).report(7)
+
+
+def test_a_pipe_is_no_memo(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "memo", 0o600)
+    with pytest.raises(InvalidData, match="a memo is a regular file"):
+        Client(Plan("numbers", "olh", 1.0, 300), memo=tmp_path / "memo").report(7)
+
+
+def test_half_a_line_on_a_full_disk_sends_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan, path, write = Plan("numbers", "olh", 1.0, 300), tmp_path / "memo", os.write
+    monkeypatch.setattr(os, "write", lambda file, data: write(file, data[:60]))
+    with pytest.raises(InvalidData, match="No space left on device; nothing was sent"):
+        Client(plan, memo=path).report(7)
+    monkeypatch.undo()
+    sent = Client(plan, memo=path).report(7)
+    assert Client(plan, memo=path).report(7) == sent

@@ -2,6 +2,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import ldp3
@@ -66,17 +67,21 @@ def test_a_histogram_of_cells_is_coarsened_exactly(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "options", "message"),
     [
-        ("age\n3\n4\n", {"bins": 2}, "row 1: 'age' is not a number, or use `header`"),
+        (
+            "age\n3\n4\n",
+            {"bins": 2, "header": False},
+            "row 1: 'age' is not a number, or use `header`",
+        ),
         ("3\nx\n4\n", {"bins": 2}, "row 2: 'x' is not a number."),
         ("3\ninf\n4\n", {"bins": 2}, "row 2: 'inf' is not a number."),
         ("3\n\n4\n", {"bins": 2}, "row 2 holds no value"),
         ("3\n3\n", {"bins": 2}, "every user holds 3; at least two"),
         ("3\n4\n", {"bins": 2, "within": "5:6"}, "no user lies inside the range"),
         ("3,4\n4,\n", {"grid": "2x2"}, "row 2 holds no value"),
-        ("3\n4\n", {"grid": "2x2"}, "has 1 columns; choose two, separated by a comma"),
+        ("3\n4\n", {"grid": "2x2"}, "has 1 column .*; choose two, separated by a comma"),
         ("3\n4\n", {"bins": 0}, "`bins`: a number of at least 2, got 0"),
         ("3\n4\n", {"bins": "3,2,1"}, "`bins`: three or more rising edges"),
-        ("3\n4\n", {"bins": "few"}, "`bins`: a number of bins or rising edges, got 'few'"),
+        ("3\n4\n", {"bins": "few"}, "`bins`: .*quantiles:20, .* rising edges, got 'few'"),
         ("3,4\n4,3\n", {"grid": "15"}, "`grid`: rows x columns, such as 15x15, got '15'"),
         ("3\n4\n", {"bins": 2, "within": "6:5"}, "`within`: low:high for `bins`, got '6:5'"),
         ("3\n4\n", {"within": "5:6"}, "`within` is the range of `bins` or `grid`"),
@@ -104,3 +109,99 @@ def test_rows_without_a_number_can_be_dropped() -> None:
     data = ldp3.load(np.array([1.0, np.nan, 3.0]), bins=2, missing="drop")
     assert data.histogram.tolist() == [1, 1]
     assert data.notes == ("1 row without a value left out.",)
+
+
+def test_dates_are_binned_by_whole_days() -> None:
+    days = ["2013-01-01", "2013-02-01", "2013-12-31", "2013-12-31"]
+    data = ldp3.load(days, bins=4, keep_values=True)
+    assert data.labels[0] == "[2013-01-01, 2013-04-02)"
+    assert data.labels[-1] == "[2013-10-01, 2013-12-31]"
+    assert data.histogram.tolist() == [2, 0, 0, 2]
+    assert data.ordered
+    assert data.positions is not None
+    assert data.positions[0] == np.datetime64("2013-02-15").astype(int) + 0.5
+
+
+@pytest.mark.parametrize("kind", ["text", "date", "datetime", "slashes", "moments"])
+def test_dates_of_every_kind_fall_into_the_bins_of_their_days(kind: str) -> None:
+    numbers = ldp3.stream(0, "days").integers(15_000, 16_000, size=2_000)
+    days: Any = pl.Series(numbers).cast(pl.Int32).cast(pl.Date)
+    if kind == "datetime":
+        days = days.cast(pl.Datetime)
+    elif kind != "date":
+        form = {"text": "%Y-%m-%d", "slashes": "%Y/%m/%d", "moments": "%Y-%m-%dT12:00:00"}[kind]
+        days = days.dt.strftime(form)
+    edges = ["2011-01-26", "2012-01-01", "2012-07-01", "2014-01-01"]
+    data = ldp3.load(days, bins=",".join(edges))
+    cuts = np.array(edges, dtype="datetime64[D]").astype(int)
+    assert (data.histogram == np.histogram(numbers, cuts)[0]).all()
+    equal = ldp3.load(days, bins=8, within="2011-01-26:2014-01-01")  # of 133.9 days each
+    width = np.linspace(cuts[0], cuts[-1], 9)
+    assert (equal.histogram == np.histogram(numbers + (kind == "moments") / 2, width)[0]).all()
+
+
+def test_moments_keep_their_time_in_the_labels() -> None:
+    data = ldp3.load(["2013-01-01 10:00:00", "2013-01-01 11:00:00"], bins=2)
+    assert data.labels[0] == "[2013-01-01 10:00:00, 2013-01-01 10:30:00)"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"bins": 9}, "9 bins are too many for 2 days"),
+        ({"bins": "1,2,3"}, r"as dates like 2013-02-01, got '1,2,3'"),
+        ({"bins": 2, "within": "0:9"}, "as dates like 2013-02-01, got '0:9'"),
+    ],
+)
+def test_dates_that_cannot_be_cut(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(LDPError, match=message):
+        ldp3.load(["2013-01-01", "2013-01-03"], **options)
+
+
+def test_a_date_unlike_the_others_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "days.csv"
+    path.write_text("day\n" + "2013-01-01\n" * 2_000 + "1.2.2013\n")
+    with pytest.raises(InvalidData, match=r"row 2,002: '1.2.2013' is not a date like the others"):
+        ldp3.load(path, bins=2)
+
+
+def test_bins_of_equally_many_users() -> None:
+    numbers = ldp3.stream(0, "quantiles").normal(size=1_000)
+    data = ldp3.load(numbers, bins="quantiles:8")
+    assert data.histogram.tolist() == [125] * 8
+    assert data.ordered
+    within = ldp3.load(numbers, bins="quantiles:8", within="-1:1")
+    assert np.ptp(within.histogram) <= 1
+    assert within.n == ((numbers >= -1) & (numbers < 1)).sum()
+
+
+def test_quantiles_weigh_values_by_their_users() -> None:
+    table = pl.DataFrame({"value": [1.0, 2.0, 3.0, 4.0], "count": [1, 1, 2, 4]})
+    assert ldp3.load(table, counts=True, bins="quantiles:2").histogram.tolist() == [4, 4]
+    assert ldp3.load([1] * 4 + [2] * 4 + [3] * 2, bins="quantiles:2").histogram.tolist() == [4, 6]
+
+
+def test_many_equal_values_make_fewer_bins_of_equally_many_users() -> None:
+    data = ldp3.load([1] * 90 + [2, 3, 4], bins="quantiles:4")
+    assert data.d < 4
+    assert data.n == 93
+    assert f"Only {data.d} bins: many users hold the same value." in data.notes
+
+
+def test_bins_on_a_log_scale() -> None:
+    data = ldp3.load([1, 2, 10, 99, 100, 1000], bins="log:3")
+    assert data.labels == ["[1, 10)", "[10, 100)", "[100, 1000]"]
+    assert data.histogram.tolist() == [2, 2, 2]
+    assert data.ordered
+    with pytest.raises(InvalidData, match="the smallest number, 0, has no logarithm; give a range"):
+        ldp3.load([0, 1, 2], bins="log:3")
+    assert ldp3.load([0, 1, 2, 3], bins="log:2", within="1:4").histogram.tolist() == [1, 2]
+
+
+def test_a_decimal_comma_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("price;day\n1,5;1/31/2013\n2,5;2/1/2013\n")
+    with pytest.raises(InvalidData, match="'1/31/2013' is not a number; write dates as 2013-02-01"):
+        ldp3.load(path, column="day", bins=2)
+    with pytest.raises(InvalidData, match="row 2: '1,5' is not a number; write numbers as 1234"):
+        ldp3.load(path, column="price", bins=2)

@@ -49,7 +49,7 @@ def test_a_column_of_any_library(column: object) -> None:
 def test_a_table_of_any_library(table: object) -> None:
     assert ldp3.load(table, column="page").histogram.tolist() == [1, 2]
     assert ldp3.load(table, column="user", counts=False).d == 3
-    with pytest.raises(InvalidData, match=r"no column 'pag'. Did you mean 'page'"):
+    with pytest.raises(InvalidData, match=r"Did you mean 'page'\? It has .* 'page', 'user'"):
         ldp3.load(table, column="pag")
     with pytest.raises(InvalidData, match="has the columns 'page', 'user'; choose one"):
         ldp3.load(table)
@@ -105,7 +105,7 @@ def test_every_option_of_a_reading_is_explained() -> None:
     ("options", "message"),
     [
         ({"pick": "biggest"}, "`pick`: must be one of most_frequent, first, last, random"),
-        ({"missing": None}, "`missing`: must be one of refuse, drop, got None"),
+        ({"missing": None}, "`missing`: must be one of refuse, drop, keep, got None"),
         ({"top": 1}, "`top`: must be an integer from 2"),
         ({"top": "x"}, "`top`: must be an integer from 2"),
         ({"domain_size": 2, "top": 3}, "`domain_size` and `top` each decide the domain"),

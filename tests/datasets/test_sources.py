@@ -116,7 +116,7 @@ def test_our_name_wins_over_a_file_and_says_so(
     data = ldp3.load("flights")
     assert data.n == 336_776
     assert "the file of that name is './flights'" in data.notes[0]
-    assert ldp3.load("./flights", input_format="lines").n == 2
+    assert ldp3.load("./flights", input_format="lines", header=False).n == 2
 
 
 def test_a_file_name_with_parentheses_is_a_file(
@@ -124,7 +124,7 @@ def test_a_file_name_with_parentheses_is_a_file(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("visits (1).csv").write_text("a\nb\n")
-    assert ldp3.load("visits (1).csv").n == 2
+    assert ldp3.load("visits (1).csv", header=False).n == 2
 
 
 def test_a_dataset_is_returned_as_it_is() -> None:

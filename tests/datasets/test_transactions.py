@@ -35,7 +35,7 @@ def test_of_equally_frequent_items_the_first_in_line_counts_and_ties_are_noted(
 ) -> None:
     data = ldp3.load(written(tmp_path, "3 1 1 3 2\n2\n9 2\n"))
     assert held(data) == {"2": 1, "3": 1, "9": 1}
-    assert data.notes == ("2 users with several most frequent items: the first in line.",)
+    assert data.notes[0] == "2 users with several most frequent items: the first in line."
 
 
 def test_a_random_pick_is_the_same_every_time_and_one_of_the_items(tmp_path: Path) -> None:

@@ -1,16 +1,20 @@
 import os
 import signal
 import socket
+import ssl
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import DEVNULL, Popen
 from subprocess import run as call
 from typing import Any
+from urllib.error import HTTPError
+from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 import distributed
 import numpy as np
@@ -343,6 +347,96 @@ def test_where_no_scheduler_answers_it_is_one_line(monkeypatch: pytest.MonkeyPat
             assert "\n" not in str(caught.value)
     with pytest.raises(LDPError, match="No Dask scheduler answers at"):
         benchmark(DATA, 1, "grr", "norm", executor=address)
+
+
+def drip(line: socket.socket) -> None:
+    """A byte now and then, for ever."""
+    with suppress(OSError), line:
+        while True:
+            line.sendall(b"x")
+            time.sleep(0.05)
+
+
+def begin(line: socket.socket) -> None:
+    """What a scheduler says first, and then bytes that say nothing."""
+    with suppress(OSError), line:
+        line.sendall(b"\x40" + b"\x00" * 7 + b"pickle-protocol")
+        while True:
+            line.sendall(b"\x00")
+            time.sleep(0.05)
+
+
+def be_silent(line: socket.socket) -> None:
+    with suppress(OSError), line:
+        line.recv(2**20)
+        time.sleep(60)
+
+
+@contextmanager
+def stranger(behave: Callable[[socket.socket], None]) -> Iterator[str]:
+    """A port of somebody who is no scheduler."""
+    with socket.create_server(("127.0.0.1", 0)) as port:
+
+        def answer() -> None:
+            with suppress(OSError):
+                while True:
+                    threading.Thread(target=behave, args=port.accept()[:1], daemon=True).start()
+
+        threading.Thread(target=answer, daemon=True).start()
+        yield f"127.0.0.1:{port.getsockname()[1]}"
+
+
+@pytest.mark.parametrize("behave", [drip, begin, be_silent])
+@pytest.mark.parametrize("scheme", ["tcp", "tls"])
+def test_a_port_that_is_no_scheduler_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, behave: Callable[[socket.socket], None], scheme: str
+) -> None:
+    monkeypatch.setattr(dask, "PATIENCE", 0.5)
+    with stranger(behave) as place:
+        with pytest.raises(LDPError, match="No Dask scheduler answers at") as caught:
+            benchmark(DATA, 1, "grr", "norm", executor=f"{scheme}://{place}")
+        assert "\n" not in str(caught.value)
+
+
+def test_a_silent_port_is_one_line_with_certificates_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("cryptography")
+    certificates = distributed.Security.temporary()
+    monkeypatch.setattr(distributed, "Security", lambda: certificates)
+    monkeypatch.setattr(dask, "PATIENCE", 0.5)
+    for behave in (drip, be_silent):
+        with (
+            stranger(behave) as place,
+            pytest.raises(LDPError, match="No Dask scheduler answers at"),
+        ):
+            benchmark(DATA, 1, "grr", "norm", executor=f"tls://{place}")
+
+
+def test_a_cluster_of_our_own_lets_nobody_else_in() -> None:
+    pytest.importorskip("cryptography")
+    with dask._client("dask", 1, pytest.fail) as client:
+        address = client.scheduler.address
+        assert address.startswith("tls://127.0.0.1:")
+        with pytest.raises(HTTPError, match="Not Found"):
+            urlopen(client.dashboard_link.replace("/status", "/info/main/workers.html"))
+        place = urlsplit(address)
+        assert place.hostname is not None
+        assert place.port is not None
+        with pytest.raises(OSError):  # noqa: PT011
+            dask._listen(place.hostname, place.port)
+        anyone = ssl.create_default_context()
+        anyone.check_hostname, anyone.verify_mode = False, ssl.CERT_NONE
+        line = socket.create_connection((place.hostname, place.port), 10)
+        with pytest.raises(ssl.SSLError, match="certificate"), anyone.wrap_socket(line) as knocking:
+            knocking.recv(1)  # not even told who is there
+
+
+def test_without_certificates_it_is_said_that_the_port_is_open(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "cryptography", None)
+    said: list[str] = []
+    assert dask._security(said.append) is None
+    assert "asks for no password" in said[0]
 
 
 def test_without_dask_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

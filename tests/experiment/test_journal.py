@@ -127,7 +127,6 @@ def test_half_a_first_line_is_as_good_as_none(tmp_path: Path) -> None:
     ("changes", "reason"),
     [
         ({"seed": 1}, "seed was 0, is 1"),
-        ({"repeats": 10}, "repeats was 9, is 10"),
         ({"epsilons": [0.5]}, "epsilons was 0.5 1.0, is 0.5"),
         ({"protocols": ["grr"]}, "protocols was grr oue, is grr"),
         ({"simulate": "users"}, "simulate was exact, is users"),

@@ -206,7 +206,7 @@ def test_means_are_the_means_of_the_estimates() -> None:
     results = benchmark(DATA, [0.5, 1], ["grr", "oue"], "norm_sub", repeats=7, keep_estimates=True)
     assert results.means is not None
     assert results.estimates is not None
-    for _, epsilon, _, protocol, method, frequencies in results.means.rows():
+    for _, epsilon, _, protocol, method, frequencies in results.means.drop("sums").rows():
         kept = results.estimates.filter(epsilon=epsilon, protocol=protocol, method=method)
         rows = np.array(kept["frequencies"].to_list())
         assert rows.shape == (7, DATA.d)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ldp3.kernels.caching import CacheFile
+
 
 def python(code: str, **environment: str) -> str:
     """What a new interpreter prints."""
@@ -41,3 +43,32 @@ def test_compiling_is_announced_once_and_only_when_needed(tmp_path: Path) -> Non
     fresh = str(tmp_path / "cache")
     assert python(USE + say + COUNT, NUMBA_CACHE_DIR=fresh).count("compiling") == 1
     assert python(USE + say + COUNT, NUMBA_CACHE_DIR=fresh).count("compiling") == 0
+
+
+GRR = COUNT.join(["import ldp3, numpy; o = ldp3.oracle('grr', 1.0, 10); ", ""])
+SAY = "from ldp3.kernels.compile import on_compile; on_compile(lambda: print('compiling')); "
+
+
+def test_a_damaged_cache_is_compiled_again(tmp_path: Path) -> None:
+    cached = {"NUMBA_CACHE_DIR": str(tmp_path)}
+    expected = python(GRR, **cached)
+    files = sorted(tmp_path.rglob("*.nb[ic]"))
+    assert len(files) >= 4
+    for number, path in enumerate(files):
+        data = path.read_bytes()
+        flipped = data[: len(data) // 2] + bytes([data[len(data) // 2] ^ 16])
+        whole = flipped + data[len(data) // 2 + 1 :]
+        path.write_bytes((b"", whole, data[: len(data) // 2])[number % 3])
+    assert python(SAY + GRR, **cached).split() == ["compiling", expected]
+    assert python(SAY + GRR, **cached) == expected
+
+
+def test_kernels_of_other_sources_do_not_pile_up(tmp_path: Path) -> None:
+    ours, stale, theirs = (
+        tmp_path / f"{name}.py311.nbi"
+        for name in ("bits._add_0123456789ab-74", "bits._add_ba9876543210-74", "theirs-1")
+    )
+    for path in (stale, theirs):
+        path.write_bytes(b"something")
+    CacheFile(str(tmp_path), ours.name.removesuffix(".nbi"), "stamp").flush()
+    assert (ours.exists(), stale.exists(), theirs.exists()) == (True, False, True)

@@ -11,14 +11,23 @@ import ldp3
 from ldp3 import LDPError, stream
 from ldp3.kinds import find
 from ldp3.protocols.base import FrequencyOracle
+from ldp3.protocols.sketches import Sketch
 from ldp3.verification import SETTINGS, findings
 
 PROTOCOLS = find(FrequencyOracle)  # type: ignore[type-abstract]
 each_protocol = pytest.mark.parametrize("cls", PROTOCOLS.values(), ids=PROTOCOLS)
 
 
-@each_protocol
-@pytest.mark.parametrize(("epsilon", "d"), SETTINGS)
+# what another one does better is asked less; fixed families of hash functions: test_sketches
+CASES = [
+    pytest.param(cls, epsilon, d, id=f"{name}-{epsilon}-{d}")
+    for name, cls in PROTOCOLS.items()
+    if not issubclass(cls, Sketch)
+    for epsilon, d in ([(2.0, 5)] if cls.instead else SETTINGS)
+]
+
+
+@pytest.mark.parametrize(("cls", "epsilon", "d"), CASES)
 def test_the_contract_holds(cls: type[FrequencyOracle], epsilon: float, d: int) -> None:
     made = list(findings(cls(epsilon=epsilon, d=d)))
     assert made

@@ -17,7 +17,7 @@ from ldp3.protocols.subset_selection import SS
 from ldp3.protocols.unary import OUE, RAPPOR
 
 PROTOCOLS = find(PureOracle)  # type: ignore[type-abstract]
-EPSILONS = [0.001, 0.01, 0.1, 0.5, 1.0, 2.0, 3.7, 5.0, 10.0, 20.0, 30.0, 50.0]
+EPSILONS = [0.001, 0.01, 0.1, 0.5, 1.0, 2.0, 3.7, 5.0, 10.0, 20.0, 30.0, 40.0]
 SIZES = [2, 3, 4, 5, 10, 63, 64, 65, 100, 1_000, 10_000, 100_000, 1_000_000]
 each_protocol = pytest.mark.parametrize("cls", PROTOCOLS.values(), ids=PROTOCOLS)
 
@@ -79,7 +79,7 @@ def test_nothing_overflows_anywhere(cls: type[PureOracle], epsilon: float) -> No
 
 
 @each_protocol
-@pytest.mark.parametrize("epsilon", [0.001, 1.0, 50.0])
+@pytest.mark.parametrize("epsilon", [0.001, 1.0, 40.0])
 @pytest.mark.parametrize("d", [2, 65, 100_000])
 def test_reports_are_made_and_counted_at_the_extremes(
     cls: type[PureOracle], epsilon: float, d: int
@@ -127,7 +127,7 @@ def test_variances_are_the_known_ones(oracle: PureOracle, variance: float) -> No
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "g"), [(0.5, 3), (1.0, 4), (2.0, 8), (3.0, 21), (20.0, 485165196), (50.0, 2**31)]
+    ("epsilon", "g"), [(0.5, 3), (1.0, 4), (2.0, 8), (3.0, 21), (20.0, 485165196), (40.0, 2**31)]
 )
 def test_olh_hashes_into_the_nearest_number_of_cells(epsilon: float, g: int) -> None:
     assert OLH(epsilon=epsilon, d=10).g == g

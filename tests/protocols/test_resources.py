@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ldp3 import LDPError, oracle, stream
 from ldp3.protocols.base import PureOracle
 
-NAMES = ["grr", "rappor", "oue", "blh", "olh", "ss"]
+NAMES = ["grr", "rappor", "oue", "blh", "olh", "ss", "pgr", "hrr"]
 
 
 @pytest.mark.parametrize("name", NAMES)

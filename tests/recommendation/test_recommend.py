@@ -223,6 +223,6 @@ def test_half_a_race_is_no_ground_for_an_answer() -> None:
 
 
 def test_a_plan_may_need_a_plug_in() -> None:
-    plugin = Path(__file__).parents[2] / "examples" / "plugins" / "hadamard_response.py"
-    found = ldp3.recommend(DATA, 1, "hadamard_response", "norm_sub", plugins=[plugin])
-    assert found.plan(DATA.labels, [plugin]).protocol == "hadamard_response"
+    plugin = Path(__file__).parents[2] / "examples" / "plugins" / "paley_response.py"
+    found = ldp3.recommend(DATA, 1, "paley_response", "norm_sub", plugins=[plugin])
+    assert found.plan(DATA.labels, [plugin]).protocol == "paley_response"

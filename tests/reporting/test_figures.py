@@ -92,3 +92,19 @@ def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
     code = f"import {modules}, sys; print({heavy} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
+
+
+def test_no_figure_overwrites_another(results: Results, tmp_path: Path) -> None:
+    close = results.table.filter(epsilon=1.0, method="none", protocol="grr")
+    tables = [
+        close.with_columns(epsilon=pl.lit(epsilon), metric=pl.lit(metric))
+        for metric in ("l1", "l1(p=-1)", "l1(p=1)", "l1_p_1")
+        for epsilon in (1.0000001, 1.0000002)
+    ]
+    better = dict.fromkeys(("l1", "l1(p=-1)", "l1(p=1)", "l1_p_1"), "lower")
+    files = ldp3.plot(Results(pl.concat(tables), {"better": better}), tmp_path)
+    assert len(files) == len(set(files)) == len(list(tmp_path.iterdir()))
+    stems = {f.stem for f in files if f.stem.startswith("heatmap")}
+    assert len(stems) == 8
+    assert "heatmap-l1-1.0000001" in stems
+    assert "heatmap-l1-1.0000002" in stems

@@ -1,7 +1,11 @@
 """The command line: one file per command. It parses, calls and prints."""
 
+import io
+import os
+import signal
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 from typing import NoReturn
 
 NEEDED = ("cyclopts", "numba", "polars", "rich", "scipy")
@@ -15,5 +19,23 @@ def main() -> NoReturn:
         print(say, file=sys.stderr)
         sys.exit(2)
     from ldp3.cli.app import run_command
+    from ldp3.progress import obey_the_second
 
+    _require_streams()
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, obey_the_second)
     sys.exit(run_command(sys.argv[1:]))
+
+
+def _require_streams() -> None:
+    """Refuse to work for nobody; let no character be one that the terminal cannot show."""
+    while (spare := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass  # or the first file to be opened would be taken for a stream that is closed
+    os.close(spare)
+    sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115
+    if sys.stdout is None:
+        print("ldp3: standard output is closed: send it to a file.", file=sys.stderr)
+        sys.exit(2)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")

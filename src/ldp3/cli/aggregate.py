@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from ldp3.budget import said_of
 from ldp3.cli import options
+from ldp3.cli.speaking import Console
 from ldp3.collection.reports import ReportFormat
 from ldp3.errors import InvalidParameter, require
+from ldp3.files import real_path, require_no_input
+from ldp3.printing import show
 
 if TYPE_CHECKING:
     from ldp3.collection.aggregator import Aggregator
@@ -44,7 +48,10 @@ def aggregate(
 
     require(threads is None or threads >= 1, "--threads", "must be at least 1", threads)
     require_once(reports)
+    require_no_input(output, [description, *reports, *plugins])
     server = Aggregator(description, plugins)
+    console = Console(quiet=quiet)
+    console.notes(said_of(server.plan.epsilon))
     shown = sys.stderr.isatty() and not quiet
 
     def tick(n: int) -> None:
@@ -52,7 +59,7 @@ def aggregate(
             print(f"\r{n:,} reports", end="", file=sys.stderr, flush=True)
 
     try:
-        with _pool(executor, threads) as pool:
+        with _pool(executor, threads, console) as pool:
             server.add_files(
                 reports, input_format=input_format, executor=pool, threads=threads, tick=tick
             )
@@ -61,11 +68,11 @@ def aggregate(
             print(f"\r{' ' * 40}\r", end="", file=sys.stderr, flush=True)
     server.save(output)
     if not quiet:
-        print(summary(server))
+        show(summary(server))
 
 
 @contextmanager
-def _pool(executor: str, threads: int | None) -> Iterator[Executor | None]:
+def _pool(executor: str, threads: int | None, console: Console) -> Iterator[Executor | None]:
     """Where reports are counted; None for threads."""
     if executor == "threads":
         yield None
@@ -73,7 +80,7 @@ def _pool(executor: str, threads: int | None) -> Iterator[Executor | None]:
         from ldp3.cores import available_cores
         from ldp3.experiment.dask import cluster_executor
 
-        with cluster_executor(executor, threads or available_cores()) as pool:
+        with cluster_executor(executor, threads or available_cores(), console.note) as pool:
             yield pool
     else:
         raise InvalidParameter(
@@ -85,9 +92,9 @@ def require_once(paths: list[Path]) -> None:
     """What is given twice would be counted twice."""
     seen: set[Path] = set()
     for path in paths:
-        if path.resolve() in seen:
+        if (real := real_path(path)) in seen:
             raise InvalidParameter(f"{path} is given twice: it would be counted twice.")
-        seen.add(path.resolve())
+        seen.add(real)
 
 
 def summary(server: "Aggregator") -> str:

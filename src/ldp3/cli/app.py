@@ -5,6 +5,7 @@ exit code 2; a bug of ours is a traceback. What is slow to import is imported by
 """
 
 import os
+import re
 import shlex
 import sys
 from collections.abc import Callable
@@ -28,9 +29,12 @@ from ldp3.cli.report import report
 from ldp3.cli.run import run
 from ldp3.cli.speaking import as_flags
 from ldp3.cli.verify import verify
-from ldp3.errors import LDPError
+from ldp3.datasets.opening import STDIN
+from ldp3.errors import InDoubt, LDPError
 from ldp3.plugins import blame
 from ldp3.progress import say
+
+LONGEST = 1_000  # characters of what is said of a mistake
 
 app = App(
     name="ldp3",
@@ -53,27 +57,71 @@ app.command(attack)
 
 def run_command(arguments: list[str]) -> int:
     """The exit code of a command."""
+    for word in arguments:
+        if not _is_text(word):
+            return _mistake(f"{word!r} is not UTF-8: rename the file.")
     try:
-        code = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
-        sys.stdout.flush()
+        code = app(
+            _with_stdin(arguments),
+            exit_on_error=False,
+            print_error=False,
+            result_action="return_value",
+        )
+        sys.stdout.flush()  # while there is somebody to tell that it cannot be
     except UnusedCliTokensError as error:
         return _mistake(f"Unexpected {shlex.join(error.unused_tokens or [])!r}. See ldp3 --help.")
+    except InDoubt as doubt:
+        return _mistake(f"{doubt.what} Say {_commands(arguments, doubt)}")
     except (LDPError, CycloptsError) as error:
         return _mistake(as_flags(str(error)))
     except KeyboardInterrupt:
         say("ldp3: stopped.")
         return 130
     except BrokenPipeError:  # whoever read our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget_output()
         return 0
     except Exception as error:
-        said = blame(error)
-        if said is None:
-            raise
-        return _mistake(f"{said}. Mend the plug-in.")
+        if said := blame(error):
+            return _mistake(f"{said}. Mend the plug-in.")
+        if isinstance(error, OSError):  # a full disk, a long name: the machine's word, not a bug
+            return _mistake(f"{error.filename or 'standard output'}: {error.strerror or error}.")
+        if isinstance(error, MemoryError):
+            return _mistake("There is not enough memory for this: ask for less.")
+        raise
     return code or 0
 
 
+def _with_stdin(arguments: list[str]) -> list[str]:
+    """A lone hyphen, which the parser takes for a flag, as a name of standard input."""
+    before = ["", *arguments]
+    takes = ("--na", "--delimiter")  # where a hyphen is a hyphen
+    return [
+        STDIN[1] if one == "-" and last not in takes else one
+        for last, one in zip(before, arguments, strict=False)
+    ]
+
+
+def _commands(arguments: list[str], doubt: InDoubt) -> str:
+    """The command again, with each of the options that there are to choose from."""
+    flags = [as_flags(f"`{option}`") for option in doubt.options]
+    return " or ".join(f"{shlex.join(['ldp3', *arguments])} {flag}" for flag in flags)
+
+
 def _mistake(text: str) -> int:
-    say(f"ldp3: {' '.join(text.split())}")
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _forget_output()
+    words = " ".join(text.split())
+    say(f"ldp3: {words}" if len(words) <= LONGEST else f"ldp3: {words[:LONGEST]}…")
     return 2
+
+
+def _is_text(word: str) -> bool:
+    """Whether it can be written to a file of ours; a file's name need not be text."""
+    return not re.search("[\ud800-\udfff]", word)
+
+
+def _forget_output() -> None:
+    """Let what cannot be written be: Python would try again when it ends, and complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

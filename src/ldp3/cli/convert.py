@@ -6,6 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ldp3.cli import options
+from ldp3.cli.data import inputs
 from ldp3.cli.speaking import Console
 
 
@@ -28,7 +29,9 @@ def convert(
         Write each value once, with the number of its users (.csv, .parquet).
     """
     from ldp3.datasets.convert import write
+    from ldp3.files import require_no_input
 
+    require_no_input(output, [*inputs([data]), reading.domain])
     users = options.loaded(data, reading, [])
     for note in users.notes:
         Console().note(note)

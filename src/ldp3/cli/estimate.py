@@ -3,7 +3,10 @@
 from pathlib import Path
 from typing import Literal
 
+from ldp3.budget import said_of
 from ldp3.cli import options
+from ldp3.cli.speaking import Console
+from ldp3.printing import show
 
 
 def estimate(
@@ -34,8 +37,12 @@ def estimate(
     """
     from ldp3.collection.aggregator import Aggregator
     from ldp3.collection.estimates import CollectionEstimate
+    from ldp3.files import require_no_input
 
+    if output is not None:
+        require_no_input(output, [counts, *plugins])
     server = Aggregator.load(counts, plugins)
+    Console().notes(said_of(server.plan.epsilon))
     found = CollectionEstimate.of(server, method, confidence, simultaneous)
     if output is not None and output.suffix == ".html":
         from ldp3.files import write_text
@@ -44,4 +51,4 @@ def estimate(
         write_text(output, estimate_page(found))
     elif output is not None:
         found.save(output)
-    print({"table": found.text, "csv": found.csv, "json": found.json}[format](), end="")
+    show({"table": found.text, "csv": found.csv, "json": found.json}[format](), end="")

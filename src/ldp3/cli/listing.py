@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from ldp3.cli import options
+from ldp3.printing import show
 
 Kind = Literal["protocols", "methods", "metrics", "datasets"]
 
@@ -46,15 +47,15 @@ def list_(
     if cite:
         from ldp3.reporting.citations import bibtex
 
-        print(bibtex(cls for found in shown.values() for cls in found))
+        show(bibtex(cls for found in shown.values() for cls in found))
         return
     for name, found in shown.items():
         if found:
-            print(name)
-            print("\n".join(map(_described, found)))
+            show(name)
+            show("\n".join(map(_described, found)))
             for other, package in installed_names(known[name]).items():
-                print(f"  {other}\n      From the installed package {package}.")
-            print()
+                show(f"  {other}\n      From the installed package {package}.")
+            show("")
 
 
 def _described(cls: type) -> str:
@@ -64,13 +65,15 @@ def _described(cls: type) -> str:
     from ldp3.docstrings import reference, summary
     from ldp3.kinds import name_of
     from ldp3.protocols.base import FrequencyOracle
-    from ldp3.specs import parameters
+    from ldp3.specs import parameters, symbol
 
     given = ("epsilon", "d") if issubclass(cls, FrequencyOracle) else ()  # by the experiment
     tuned = [
-        f.name if f.default is MISSING else f"{f.name}={f.default!r}"
+        symbol(cls, f.name) + ("" if f.default is MISSING else f"={f.default!r}")
         for f in parameters(cls, *given)
     ]
     name = name_of(cls) + (f"({', '.join(tuned)})" if tuned else "")
     lines = [f"  {name}", f"      {summary(cls)}."]
+    if instead := getattr(cls, "instead", ""):
+        lines.append(f"      Not in `all`: take {instead}.")
     return "\n".join([*lines, *([f"      {reference(cls)}"] if reference(cls) else [])])

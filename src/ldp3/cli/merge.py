@@ -5,9 +5,12 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from ldp3.budget import said_of
 from ldp3.cli import options
 from ldp3.cli.aggregate import require_once, summary
 from ldp3.cli.speaking import Console
+from ldp3.files import require_no_input
+from ldp3.printing import show
 
 
 def merge(
@@ -28,9 +31,11 @@ def merge(
     from ldp3.collection.aggregator import Aggregator
 
     require_once(counts)
+    require_no_input(output, [*counts, *plugins])
     whole, *parts = [Aggregator.load(path, plugins) for path in counts]
     for part in parts:
         whole.merge(part)
+    Console(quiet=quiet).notes(said_of(whole.plan.epsilon))
     whole.save(output)
     if quiet:
         return
@@ -39,4 +44,4 @@ def merge(
             "a report that is in two of the parts was counted twice; aggregate the files together "
             "where that can be."
         )
-    print(summary(whole))
+    show(summary(whole))

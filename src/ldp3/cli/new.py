@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Literal
 
+from ldp3.printing import show
+
 
 def new(kind: Literal["protocol", "method", "metric"], name: str, /) -> None:
     """Write NAME.py and test_NAME.py into the current folder: a start that works and verifies.
@@ -17,4 +19,4 @@ def new(kind: Literal["protocol", "method", "metric"], name: str, /) -> None:
     from ldp3.scaffolding import new as write
 
     code, test = write(kind, name, Path())
-    print(f"Wrote {code} and {test}. Next: ldp3 verify {code.stem} --plugin {code}")
+    show(f"Wrote {code} and {test}. Next: ldp3 verify {code.stem} --plugin {code}")

@@ -1,6 +1,7 @@
 """The options that several commands share, each written once."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Group, Parameter
 
 from ldp3.datasets.base import Format, Missing, Pick, Reading
-from ldp3.errors import InvalidParameter
+from ldp3.errors import InvalidParameter, LDPError
+from ldp3.printing import show
 
 if TYPE_CHECKING:
     from ldp3.types import Dataset
@@ -35,7 +37,8 @@ Protocols = Annotated[
     _several,
     Parameter(
         name=["--protocols", "-p"],
-        help='Protocols, such as grr or "olh(g=4)"; paper, all. See `ldp3 list protocols`.',
+        help='Protocols, such as grr or "olh(g=4)"; paper, all, literature. See '
+        "`ldp3 list protocols`.",
     ),
 ]
 Methods = Annotated[
@@ -53,10 +56,13 @@ Metrics = Annotated[
     Parameter(name=["--metrics", "-u"], help="Utility metrics, such as l1 or kl; paper, all."),
 ]
 Data = Annotated[
-    str,
+    list[str],
+    _several,
     Parameter(
         name=["--data", "-d"],
-        help='A file, a name, or a spec such as "zipf(s=1.3, d=1024, n=10_000_000)".',
+        help='Datasets: a file, a name, or a spec such as "zipf(s=1.3, d=1024, n=10_000_000)"; '
+        'a folder, a quoted pattern ("logs/*.csv") or a.csv+b.csv is one of several files, '
+        "- standard input.",
     ),
 ]
 Population = Annotated[
@@ -104,12 +110,18 @@ Description = Annotated[Path, Parameter(help="The collection, as `ldp3 plan` wro
 
 
 _HIDDEN = Parameter(parse=False)
+Header = Annotated[bool | None, Parameter(negative="--no-header")]
+Na = Annotated[str | None, Parameter(allow_leading_hyphen=True)]
+Delimiter = Annotated[str | None, Parameter(allow_leading_hyphen=True)]
 
 
 @dataclass(frozen=True)
 class ReadingOptions(Reading):
     """How the file of the data is read."""
 
+    header: Header = None
+    delimiter: Delimiter = None
+    na: Na = None
     keep_values: Annotated[bool, _HIDDEN] = False  # no command needs their order
 
 
@@ -117,15 +129,20 @@ class ReadingOptions(Reading):
 class ColumnOptions(Reading):
     """Where in a file the values of people stand."""
 
+    header: Header = None
+    delimiter: Delimiter = None
     counts: Annotated[bool, _HIDDEN] = False
     domain: Annotated[Path | None, _HIDDEN] = None
     domain_size: Annotated[int | None, _HIDDEN] = None
     top: Annotated[int | None, _HIDDEN] = None
+    other: Annotated[str | None, _HIDDEN] = None
     pick: Annotated[Pick | None, _HIDDEN] = None
     bins: Annotated[str | int | None, _HIDDEN] = None
     grid: Annotated[str | None, _HIDDEN] = None
     within: Annotated[str | None, _HIDDEN] = None
+    ordered: Annotated[bool, _HIDDEN] = False
     missing: Annotated[Missing, _HIDDEN] = "refuse"
+    na: Annotated[str | None, _HIDDEN] = None
     input_format: Annotated[Format | None, _HIDDEN] = None
     keep_values: Annotated[bool, _HIDDEN] = False
 
@@ -162,6 +179,21 @@ def numbers(values: Sequence[str]) -> list[float]:
         except ValueError:
             raise InvalidParameter(f"-e: epsilon must be a number > 0, got {text!r}.") from None
     return found
+
+
+@contextmanager
+def printing(text: str) -> Iterator[None]:
+    """Write files here: the text comes after them, for whoever reads it may leave at any time.
+
+    It comes even if a file cannot be written, so that no work is lost.
+    """
+    try:
+        yield
+    except LDPError:
+        with suppress(OSError, LDPError):
+            show(text)
+        raise
+    show(text)
 
 
 def loaded(data: str, reading: Reading, plugins: Sequence[Path]) -> "Dataset":

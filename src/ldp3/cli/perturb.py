@@ -4,9 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ldp3.budget import MODEST, require_modest, said_of
 from ldp3.cli import options
+from ldp3.cli.speaking import Console
 from ldp3.collection.reports import ReportFormat
 from ldp3.errors import InvalidParameter
+from ldp3.printing import show
 
 if TYPE_CHECKING:
     from ldp3.arrays import IntArray
@@ -22,6 +25,7 @@ def perturb(
     output: options.Output,
     ids: bool = False,
     format: ReportFormat | None = None,
+    max_epsilon: float = MODEST,
     plugins: options.Plugins = [],  # noqa: B006
     quiet: options.Quiet = False,
     reading: options.ColumnFlags = options.ONE_COLUMN,
@@ -38,20 +42,25 @@ def perturb(
         Give every report a random identifier, so that one that arrives twice counts once.
     format
         What to write, where the ending of the output does not say.
+    max_epsilon
+        The largest ε to report at; a description that asks for more is refused.
     """
     from ldp3.collection.plan import Plan
     from ldp3.collection.reports import format_of, write_reports
     from ldp3.collection.values import codes_in
-    from ldp3.files import whole_file
+    from ldp3.files import require_no_input, whole_file
 
+    require_no_input(output, [description, values, *plugins])
     collection, kind = Plan.load(description, plugins), format_of(output, format, "format")
+    require_modest(collection.name, collection.epsilon, max_epsilon)
     if ids and kind == "raw":
         raise InvalidParameter("raw bytes hold no identifiers: write .jsonl, .parquet or .arrow.")
+    Console(quiet=quiet).notes(said_of(collection.epsilon))
     codes = codes_in(values, collection, reading)
     with whole_file(output) as temporary:
         write_reports(temporary, kind, _perturbed(collection, codes, ids))
     if not quiet:
-        print(f"{len(codes):,} reports of {collection.report_bytes:,} bytes in {output}")
+        show(f"{len(codes):,} reports of {collection.report_bytes:,} bytes in {output}")
 
 
 def _perturbed(collection: "Plan", codes: "IntArray", ids: bool) -> Iterator["RowsAndIds"]:

@@ -5,8 +5,11 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from ldp3.budget import said_of
 from ldp3.cli import options
+from ldp3.cli.speaking import Console
 from ldp3.errors import InvalidParameter
+from ldp3.printing import show, visible
 
 
 def plan(
@@ -39,10 +42,12 @@ def plan(
     """
     from ldp3.collection.description import ledger
     from ldp3.collection.plan import Plan
+    from ldp3.files import require_no_input
     from ldp3.postprocessing.base import method as build
 
     if (domain is None) == (domain_size is None):
         raise InvalidParameter("The domain is needed: give either --domain or --domain-size.")
+    require_no_input(output, [domain, *plugins])
     labels = None if domain is None else _labels(domain, other)
     made = Plan(
         name or output.name.partition(".")[0] or str(output),
@@ -55,15 +60,16 @@ def plan(
         plugins=plugins,
     )
     build(made.method, *made.modules).require_applies(made.oracle)
+    Console().notes(said_of(made.epsilon))
     made.save(output)
     payload = made.oracle.layout.size
-    print(f"{output}: {made.name}, {made.protocol}, ε = {made.epsilon:g}, d = {made.d:,}")
-    print(f"identifier {made.identifier[:14]}")
-    print(
+    show(visible(f"{output}: {made.name}, {made.protocol}, ε = {made.epsilon:g}, d = {made.d:,}"))
+    show(f"identifier {made.identifier[:14]}")
+    show(
         f"{made.report_bytes:,} bytes a report: {payload:,} for {made.oracle.report_bits:,} bits, "
         f"{made.report_bytes - payload} for version and identifier"
     )
-    print("\n".join(ledger(made.epsilon)))
+    show("\n".join(ledger(made.epsilon)))
 
 
 def _labels(domain: Path, other: str | None) -> tuple[str, ...]:

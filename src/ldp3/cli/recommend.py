@@ -5,9 +5,12 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from ldp3.budget import said_of
 from ldp3.cli import options
+from ldp3.cli.data import inputs, one_dataset
 from ldp3.cli.speaking import Console
-from ldp3.errors import InvalidParameter
+from ldp3.errors import LARGEST_EPSILON, InvalidParameter
+from ldp3.files import require_no_input
 from ldp3.progress import say
 
 
@@ -21,6 +24,8 @@ def recommend(
     methods: options.Methods = ["all"],  # noqa: B006
     confidence: options.Confidence = 0.95,
     margin: float = 0.01,
+    max_bits: int | None = None,
+    max_decode: float | None = None,
     threads: options.Threads = None,
     seed: options.Seed = 0,
     plugins: options.Plugins = [],  # noqa: B006
@@ -40,6 +45,10 @@ def recommend(
     ----------
     margin
         Stop when those left differ by at most this share of the error.
+    max_bits
+        Leave out protocols whose reports are longer.
+    max_decode
+        Leave out protocols whose server would need more seconds, on one core, for all users.
     format
         How the answer is printed.
     save
@@ -53,11 +62,13 @@ def recommend(
         raise InvalidParameter("`save` is for one choice: give one epsilon and one metric.")
     chosen = options.specs("-p", protocols)
     if save is not None:
+        require_no_input(save, [*inputs(data), reading.domain, *plugins])
         _require_deployable(chosen, plugins)
     if not quiet:
         on_compile(lambda: say("compiling kernels (first run only)…"))
-    users = options.loaded(data, reading, plugins)
+    users = one_dataset(data, reading, plugins, "A recommendation is for one sample")
     console = Console(quiet=quiet)
+    console.notes(said_of(*(e for e in budgets if e <= LARGEST_EPSILON)))
     with console:
         found = recommend(
             users,
@@ -68,14 +79,16 @@ def recommend(
             population=population,
             confidence=confidence,
             margin=margin,
+            max_bits=max_bits,
+            max_decode=max_decode,
             seed=seed,
             threads=threads,
             plugins=plugins,
             progress=console,
         )
-    print(found.render(format))
-    if save is not None:
-        found.plan(users.labels, plugins).save(save)
+    with options.printing(found.render(format)):
+        if save is not None:
+            found.plan(users.labels, plugins).save(save)
 
 
 def _require_deployable(protocols: list[str], plugins: list[Path]) -> None:

@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+from ldp3.budget import said_of
 from ldp3.cli import options
+from ldp3.cli.speaking import Console
 from ldp3.errors import InvalidParameter
 from ldp3.progress import say
 
@@ -26,6 +28,7 @@ def report(
     figures
         Write figures (PDF, SVG, PNG), tables (LaTeX, Markdown) and BibTeX into this folder.
     """
+    from ldp3.files import require_no_input
     from ldp3.reporting.figures import plot
     from ldp3.reporting.page import page_path
     from ldp3.reporting.page import report as write
@@ -35,7 +38,9 @@ def report(
         raise InvalidParameter("Say what to write: --output PAGE.html or --figures FOLDER.")
     if output is not None:
         page_path(output)
+        require_no_input(output, [results])
     found = load_results(results)
+    Console().notes(said_of(*found.table["epsilon"].unique()))
     if output is not None:
         write(found, output)
         say(f"{output}: {output.stat().st_size / 1e6:.1f} MB, works offline.")

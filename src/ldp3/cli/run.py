@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from ldp3.budget import said_of
 from ldp3.cli import options
+from ldp3.cli.data import datasets, inputs
 from ldp3.cli.speaking import Console
 from ldp3.errors import InvalidParameter
+from ldp3.files import require_no_input
+from ldp3.printing import show
 from ldp3.progress import say
 
 Format = Literal["table", "markdown", "latex", "json", "csv"]
@@ -26,9 +30,9 @@ def run(
     epsilon: options.Epsilons = ["1"],  # noqa: B006
     protocols: options.Protocols = ["paper"],  # noqa: B006
     methods: options.Methods = ["paper"],  # noqa: B006
-    repeats: Annotated[int, Parameter(name=["--repeats", "-r"])] = 10,
+    repeats: Annotated[int | None, Parameter(name=["--repeats", "-r"])] = None,
     threads: options.Threads = None,
-    data: options.Data = "flights",
+    data: options.Data = ["flights"],  # noqa: B006
     metrics: options.Metrics = ["l1"],  # noqa: B006
     seed: options.Seed = 0,
     simulate: Literal["exact", "users"] = "exact",
@@ -45,14 +49,14 @@ def run(
     quiet: options.Quiet = False,
     reading: options.ReadingFlags = options.AS_IT_IS,
 ) -> int:
-    """Benchmark protocols and post-processing methods on a dataset.
+    """Benchmark protocols and post-processing methods on one or several datasets.
 
     Without options: the paper's protocols and methods on the embedded dataset at ε = 1.
 
     Parameters
     ----------
     repeats
-        Independent collections for each protocol and ε.
+        Independent collections for each protocol and ε; 10 if not given.
     simulate
         exact draws what the server would count from its exact law, where the protocol knows it;
         users perturbs the value of every user.
@@ -60,7 +64,8 @@ def run(
         What metrics compare with: the truth, or the raw estimate before post-processing.
     output
         Write the table to a .csv, .parquet or .json file, or everything into a folder. The same
-        command goes on where it was interrupted. Results hold the true frequencies of the data.
+        command goes on where it was interrupted, one with more repeats where it ended. Results hold
+        the true frequencies of the data.
     fresh
         Start over, whatever the output holds.
     keep_estimates
@@ -81,13 +86,16 @@ def run(
         raise InvalidParameter("`keep_estimates` needs a folder to keep them in: --output FOLDER.")
     if report is not None:
         _refuse_page(report)
-    users = options.loaded(data, reading, plugins)
+    if report is not None and len(data) > 1:
+        raise InvalidParameter("A page shows one dataset: leave --report out, or run each alone.")
+    for written in filter(None, (output, report)):
+        require_no_input(written, [*inputs(data), reading.domain, *plugins])
+    users, notes = datasets(data, reading, plugins)
     console = Console(quiet=quiet)
-    for note in users.notes:
-        console.note(note)
+    console.notes(notes)
     lab = Lab(
         experiment(
-            [users if population is None else users.scaled(population)],
+            [one if population is None else one.scaled(population) for one in users],
             options.numbers(epsilon),
             options.specs("-p", protocols),
             options.specs("-m", methods),
@@ -100,8 +108,7 @@ def run(
             plugins=plugins,
         )
     )
-    for note in lab.notes:
-        console.note(note)
+    console.notes([*lab.notes, *said_of(*lab.experiment.epsilons)])
     if dry_run:
         return _dry_run(lab, threads)
     if not quiet:
@@ -140,11 +147,11 @@ def _kept(output: Path | None) -> str:
 
 def _show(results: "Results", format: str, page: Path | None) -> None:
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    print(results.render(format, width))
-    if page is not None:
-        from ldp3.reporting.page import report
+    with options.printing(results.render(format, width)):
+        if page is not None:
+            from ldp3.reporting.page import report
 
-        report(results, page)
+            report(results, page)
 
 
 def _refuse_page(page: Path) -> None:
@@ -160,24 +167,24 @@ def _dry_run(lab: "Lab", threads: int | None) -> int:
     ex, expected = lab.experiment, forecast(lab, threads)
     by_users = list(dict.fromkeys(c.protocol for c in lab.cells if lab.way(c) == "users"))
     for one in ex.datasets:
-        print(f"data       {one.name}: n = {one.n:,}, d = {one.d:,}")
-    print(f"epsilon    {' '.join(f'{e:g}' for e in ex.epsilons)}")
+        show(f"data       {one.name}: n = {one.n:,}, d = {one.d:,}")
+    show(f"epsilon    {' '.join(f'{e:g}' for e in ex.epsilons)}")
     for name, choices in (
         ("protocols", ex.protocols),
         ("methods", ex.methods),
         ("metrics", ex.metrics),
     ):
-        print(f"{name:<10} {' '.join(c.spec for c in choices)}")
-    print(f"simulate   {'exact' if not by_users else 'by users: ' + ' '.join(by_users)}")
-    print(f"cells      {ex.size:,} = data × protocols × epsilons × {ex.repeats} repeats")
-    print(f"rows       {ex.size * len(ex.methods) * len(ex.metrics):,} at most")
-    print(
+        show(f"{name:<10} {' '.join(c.spec for c in choices)}")
+    show(f"simulate   {'exact' if not by_users else 'by users: ' + ' '.join(by_users)}")
+    show(f"cells      {ex.size:,} = data × protocols × epsilons × {ex.repeats} repeats")
+    show(f"rows       {ex.size * len(ex.methods) * len(ex.metrics):,} at most")
+    show(
         f"time       about {_duration(expected.elapsed)} on {expected.threads} threads with a core "
         f"each, after start-up; extrapolated from one cell of each protocol:"
     )
     for spec, seconds in expected.seconds.items():
-        print(f"           {spec}: {_duration(seconds)} of processor time")
-    print(f"memory     about {expected.memory / 1e9:.1f} GB")
+        show(f"           {spec}: {_duration(seconds)} of processor time")
+    show(f"memory     about {expected.memory / 1e9:.1f} GB")
     return 0
 
 

@@ -1,7 +1,8 @@
 """What the library says, in the words of the command line."""
 
 import re
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterable, Iterator
 from functools import cache
 
 from cyclopts import App
@@ -16,6 +17,8 @@ def as_flags(text: str) -> str:
 
     >>> as_flags("give `input_format=csv`, or leave `top` out")
     'give --input-format csv, or leave --top out'
+    >>> as_flags("`header=True` or `header=False`")
+    '--header or --no-header'
     """
     return re.sub(r"`([a-z_]+)(?:=([^`\s]*))?`", _flag, text)
 
@@ -24,7 +27,11 @@ def _flag(found: re.Match[str]) -> str:
     flag = "--" + _OTHERS.get(found[1], found[1]).replace("_", "-")
     if flag not in _flags():
         return found[0]  # some other word of Python
-    return flag if found[2] is None else f"{flag} {found[2]}"
+    if found[2] in (None, "True"):
+        return flag
+    if found[2] == "False":
+        return flag.replace("--", "--no-", 1)
+    return f"{flag} {shlex.quote(found[2])}"
 
 
 @cache
@@ -47,6 +54,11 @@ def _commands(app: App) -> Iterator[App]:
 
 class Console(Terminal):
     """Progress and notes of a command."""
+
+    def notes(self, texts: Iterable[str]) -> None:
+        """Several things that a person should know."""
+        for text in texts:
+            self.note(text)
 
     def note(self, text: str) -> None:
         super().note(as_flags(text))

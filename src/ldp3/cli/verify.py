@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from ldp3.cli import options
+from ldp3.printing import show
 
 
 def verify(
@@ -27,5 +28,5 @@ def verify(
     from ldp3.verification.verify import verify as examine
 
     verdicts = [examine(name, plugins=plugins) for name in named(names or [], plugins)]
-    print(rendered(verdicts, format))
+    show(rendered(verdicts, format))
     return 0 if all(v.passed for v in verdicts) else 1

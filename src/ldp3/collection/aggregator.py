@@ -7,7 +7,8 @@ from contextlib import ExitStack, closing
 from itertools import chain, compress
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,7 +32,8 @@ Identifier = str | bytes | int | None
 class Aggregator:
     """Adds up the reports of one collection; parts merge into exactly the whole.
 
-    Rows that no client of the collection can have sent are counted by reason and left out.
+    Rows that no client of the collection can have sent are counted by reason and left out. Several
+    threads may add to one aggregator.
 
     Parameters
     ----------
@@ -59,6 +61,18 @@ class Aggregator:
     ) -> None:
         self.plan = as_plan(plan, plugins)
         self._counts = Counts(self.plan.oracle.empty)
+        self._lock = Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"plan": self.plan, "_counts": self._copy()}  # a lock does not travel
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=Lock())
+
+    def _copy(self) -> Counts:
+        """The counts of one moment, whoever adds to them."""
+        with self._lock:
+            return self._counts.copy()
 
     @property
     def tally(self) -> Tally:
@@ -78,7 +92,8 @@ class Aggregator:
     @property
     def refused(self) -> dict[str, int]:
         """Rows that were left out, by reason."""
-        return dict(sorted(self._counts.refused.items()))
+        with self._lock:
+            return dict(sorted(self._counts.refused.items()))
 
     @property
     def identified(self) -> int:
@@ -100,29 +115,44 @@ class Aggregator:
             An identifier for each report, None where there is none: each counts once. A run of
             bytes has none.
         """
+        refused: dict[str, int] = {}
         if isinstance(reports, np.ndarray):
-            self._add_array(reports, ids)
+            valid = self.plan.oracle.valid(reports)
+            add_to(refused, IMPOSSIBLE, int(np.count_nonzero(~valid)))
+            self._count(reports[valid], _digests(ids, valid), refused)
         elif not isinstance(reports, bytes | bytearray | memoryview):
-            self._add_single([memoryview(report).tobytes() for report in reports], ids)
+            self._add_single([memoryview(report).tobytes() for report in reports], ids, refused)
         elif ids is not None:
             raise InvalidParameter("identifiers go with single reports: give a list of bytes.")
         else:
             data = np.frombuffer(reports, dtype=np.uint8)
-            rows = self.plan.wire.split(data, self._counts.refused)
-            self._counts.add_rows(self.plan.wire, rows)
+            accepted, _ = self.plan.wire.accept(self.plan.wire.split(data, refused), refused)
+            self._count(accepted, None, refused)
 
-    def _add_array(self, reports: Reports, ids: Sequence[Identifier] | None) -> None:
-        valid = self.plan.oracle.valid(reports)
-        add_to(self._counts.refused, IMPOSSIBLE, int(np.count_nonzero(~valid)))
-        self._counts.add_reports(self.plan.oracle, reports[valid], _digests(ids, valid))
-
-    def _add_single(self, reports: list[bytes], ids: Sequence[Identifier] | None) -> None:
+    def _add_single(
+        self, reports: list[bytes], ids: Sequence[Identifier] | None, refused: dict[str, int]
+    ) -> None:
         size = self.plan.report_bytes
         right = np.array([len(report) == size for report in reports], dtype=bool)
         digests = _digests(ids, right)
-        add_to(self._counts.refused, LENGTH, int(np.count_nonzero(~right)))
+        add_to(refused, LENGTH, int(np.count_nonzero(~right)))
         rows = np.frombuffer(b"".join(compress(reports, right)), dtype=np.uint8)
-        self._counts.add_rows(self.plan.wire, rows.reshape(-1, size), digests)
+        accepted, kept = self.plan.wire.accept(rows.reshape(-1, size), refused)
+        self._count(accepted, None if digests is None else list(compress(digests, kept)), refused)
+
+    def _count(
+        self, reports: Reports, digests: list[bytes | None] | None, refused: dict[str, int]
+    ) -> None:
+        """Count valid reports. Without identifiers, other threads wait for the last sum only."""
+        oracle = self.plan.oracle
+        part = None if digests is not None else oracle.aggregate(reports) if len(reports) else None
+        with self._lock:
+            for reason, rows in refused.items():
+                add_to(self._counts.refused, reason, rows)
+            if digests is not None:
+                self._counts.add_reports(oracle, reports, digests)
+            elif part is not None:
+                self._counts.tally += part
 
     def add_files(
         self,
@@ -149,6 +179,17 @@ class Aggregator:
         tick
             Called with the number of reports so far.
         """
+        with self._lock:  # no other thread may count an identifier while files are read
+            self._counts.merge(self._counted(paths, input_format, executor, threads, tick))
+
+    def _counted(
+        self,
+        paths: Iterable[str | PathLike[str]],
+        input_format: "ReportFormat | None",
+        executor: Executor | None,
+        threads: int | None,
+        tick: Callable[[int], None],
+    ) -> Counts:
         from ldp3.collection import reading
 
         wire, fresh = self.plan.wire, Counts(self.plan.oracle.empty)
@@ -166,7 +207,7 @@ class Aggregator:
                     counts = anew.result()
                 fresh.merge(counts)
                 tick(fresh.tally.n)
-        self._counts.merge(fresh)
+        return fresh
 
     def merge(self, other: "Aggregator") -> None:
         """Add what another aggregator of the same collection counted."""
@@ -176,20 +217,23 @@ class Aggregator:
                 f"{self.plan.name!r} (ε={self.plan.epsilon:g}, {self.plan.protocol}) are different "
                 f"collections: their counts do not add up."
             )
-        if again := len(self._counts.seen & other._counts.seen):
-            raise InvalidData(
-                f"{self.plan.name!r}: {again:,} reports are in both parts; add the reports to one "
-                f"aggregator, so that each counts once."
-            )
-        if self.n + other.n >= LIMIT:
-            raise InvalidData(f"{self.plan.name!r}: {self.n + other.n:,} reports are too many.")
-        self._counts.merge(other._counts)
+        part = other._copy()
+        with self._lock:
+            if again := len(self._counts.seen & part.seen):
+                raise InvalidData(
+                    f"{self.plan.name!r}: {again:,} reports are in both parts; add the reports to "
+                    f"one aggregator, so that each counts once."
+                )
+            if (n := self.n + part.tally.n) >= LIMIT:
+                raise InvalidData(f"{self.plan.name!r}: {n:,} reports are too many.")
+            self._counts.merge(part)
 
     def estimate(self) -> Estimate:
         """Unbiased frequencies."""
-        if not self.n:
+        tally = self.tally
+        if not tally.n:
             raise InvalidData(f"{self.plan.name!r}: no report was counted: nothing to estimate.")
-        return self.plan.oracle.estimate(self.tally)
+        return self.plan.oracle.estimate(tally)
 
     def frequencies(self, method: str | None = None) -> FloatArray:
         """Post-processed frequencies, by the plan's method or another one."""
@@ -199,14 +243,17 @@ class Aggregator:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the counts, with the description of the collection."""
+        with self._lock:
+            tally, identified = self.tally, self.identified
+            refused = dict(sorted(self._counts.refused.items()))
         counts = {
             "format": FORMAT,
             "version": VERSION,
-            "n": self.n,
-            "identified": self.identified,
-            "refused": self.refused,
+            "n": tally.n,
+            "identified": identified,
+            "refused": refused,
             "plan": self.plan.describe(),
-            "total": self.total.tolist(),
+            "total": tally.total.tolist(),
         }
         write_text(Path(path), json.dumps(counts, ensure_ascii=False) + "\n")
 

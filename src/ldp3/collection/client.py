@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 
+from ldp3.budget import MODEST, require_modest
 from ldp3.collection.memo import Memo
 from ldp3.collection.plan import Plan, as_plan
 from ldp3.randomness.secure import secure
@@ -23,6 +24,8 @@ class Client:
         File to remember reports in, so that the same value gives the same report.
     plugins
         Python files that define the protocol, where the description names one that is not ours.
+    max_epsilon
+        The largest ε to report at; a description that asks for more is refused.
 
     Examples
     --------
@@ -36,8 +39,10 @@ class Client:
         plan: Plan | str | PathLike[str],
         memo: str | PathLike[str] | None = None,
         plugins: Iterable[str | Path] = (),
+        max_epsilon: float = MODEST,
     ) -> None:
         self.plan = as_plan(plan, plugins)
+        require_modest(self.plan.name, self.plan.epsilon, max_epsilon)
         self.memo = None if memo is None else Memo(Path(memo), self.plan)
         self._rng = secure()
 

@@ -72,6 +72,10 @@ class Counts:
                 self.seen.add(digest)
         return first
 
+    def copy(self) -> "Counts":
+        """The same, to be changed by itself."""
+        return Counts(self.tally, dict(self.refused), set(self.seen), self.forgotten)
+
     def merge(self, other: "Counts") -> None:
         """Add what another part counted."""
         self.tally += other.tally
@@ -123,5 +127,6 @@ def digests_of(identifiers: Iterable[str | bytes | int | None]) -> list[bytes | 
 
 
 def _digest(identifier: str | bytes | int) -> bytes:
-    content = identifier if isinstance(identifier, bytes) else str(identifier).encode()
-    return blake2b(content, digest_size=16).digest()
+    if not isinstance(identifier, bytes):
+        identifier = str(identifier).encode(errors="surrogatepass")  # any text will do
+    return blake2b(identifier, digest_size=16).digest()

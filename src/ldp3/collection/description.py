@@ -16,7 +16,7 @@ def ledger(epsilon: float) -> list[str]:
     e = f"{epsilon:g}"
     return [
         f"One report spends ε = {e}: it changes the odds between any two values by a factor of at "
-        f"most e^{e} = {exp(min(epsilon, 700)):.4g}.",
+        f"most e^{e} = {exp(epsilon):.4g}.",
         f"Fresh reports of the same person add up: m of them spend m × {e}, whether the value "
         f"changed or not, in this collection and in others about the same thing.",
         f"The same report sent again spends nothing more. A client with a memo sends the same "
@@ -66,7 +66,7 @@ def plan_options(fields: dict[str, Any], source: str) -> dict[str, Any]:
 
 def require_same(given: dict[str, Any], expected: dict[str, Any], source: str) -> None:
     """Refuse a description that is not what its own protocol, ε and domain give."""
-    for key in sorted((expected.keys() | given.keys()) - {"identifier", "ledger"}):
+    for key in sorted((expected.keys() | given.keys()) - {"identifier"}):
         same = key in given and canonical(given[key]) == canonical(expected.get(key))
         if key not in expected or not same:
             raise InvalidData(

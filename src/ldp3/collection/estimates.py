@@ -10,7 +10,8 @@ from ldp3.collection.aggregator import Aggregator
 from ldp3.errors import InvalidParameter, require
 from ldp3.files import whole_file
 from ldp3.postprocessing.base import method as build
-from ldp3.printing import columns
+from ldp3.printing import columns, visible
+from ldp3.results.spreadsheets import write_csv
 
 WRITTEN = (".csv", ".json", ".parquet")
 
@@ -76,8 +77,8 @@ class CollectionEstimate:
                 temporary.write_text(text, encoding="utf-8")
 
     def csv(self) -> str:
-        """The table."""
-        return self.table.write_csv()
+        """The table; a label that begins like a formula has an apostrophe in front."""
+        return write_csv(self.table)
 
     def json(self) -> str:
         """What the collection is, and the table as a list of values."""
@@ -94,4 +95,4 @@ class CollectionEstimate:
         )
         heads = ["value", "frequency", "low", "high", str(about["method"])]
         rows = [[label, *(f"{x:.5f}" for x in numbers)] for label, *numbers in self.table.rows()]
-        return f"{title}\n\n{columns([heads, *rows], 'lr')}\n"
+        return f"{visible(title)}\n\n{columns([heads, *rows], 'lr')}\n"

@@ -1,20 +1,29 @@
 """A memo: the same value gives the same report within a collection."""
 
+import errno
 import json
 import os
+import re
+import stat
+import warnings
 from base64 import b64decode, b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ldp3.collection.plan import Plan
 from ldp3.errors import InvalidData, whole
+from ldp3.files import sync_folder
+from ldp3.seals import mended, sealed, unsealed
 
 
 class Memo:
     """Reports by value, in a file on the person's own device.
 
     The file is only ever added to, one line per report, and the first line for a value counts: of
-    two processes that add one at the same moment, both send the first. It holds the person's true
-    values, so nobody else may read it. One file can serve several collections.
+    two processes that add one at the same moment, both send the first. Each line has a seal: one
+    flipped bit is mended, and what is damaged more is refused, never reported afresh. It holds the
+    person's true values, so nobody else may read it. One file can serve several collections.
     """
 
     def __init__(self, path: Path, plan: Plan) -> None:
@@ -23,59 +32,135 @@ class Memo:
 
     def __len__(self) -> int:
         """How many different values were reported in this collection."""
-        return len(self._read())
+        under_seal, bare = self._read()
+        return len(under_seal.keys() | bare.keys())
 
     def recall(self, code: int) -> bytes | None:
         """The report that was sent for this value before."""
-        return self._read().get(code)
+        under_seal, bare = self._read()
+        if code not in under_seal and code in bare:
+            return self.keep(code, bare[code])
+        return under_seal.get(code)
 
     def keep(self, code: int, report: bytes) -> bytes:
-        """Remember a report; the answer is the one to send."""
-        line = json.dumps(
-            {
-                "collection": self.plan.identifier,
-                "value": code,
-                "report": b64encode(report).decode(),
-            }
-        )
+        """Remember a report; the answer is the one to send, and is on the disk."""
+        entry = {
+            "collection": self.plan.identifier,
+            "value": code,
+            "report": b64encode(report).decode(),
+        }
+        line = b"\n" + sealed(json.dumps(entry).encode())
+        with self._opened(os.O_RDWR | os.O_APPEND | os.O_CREAT, "written") as file:
+            if os.write(file, line) != len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            os.fsync(file)
+        sync_folder(self.path.parent)
+        return self._read()[0][code]
+
+    def _read(self) -> tuple[dict[int, bytes], dict[int, bytes]]:
+        """Reports by value: those under a seal, and those that an older version wrote."""
+        under_seal: dict[int, bytes] = {}
+        bare: dict[int, bytes] = {}
+        lines = self._content().removeprefix(b"\xef\xbb\xbf").split(b"\n")
+        for number, line in enumerate(map(bytes.strip, lines)):
+            if line.startswith(b"{"):
+                text, reports = line if line.endswith(b"}") else None, bare
+            else:
+                text, reports = unsealed(line) or self._mended(number, lines), under_seal
+            if text is not None:
+                self._note(number, text, reports)
+        return under_seal, bare
+
+    def _mended(self, number: int, lines: list[bytes]) -> bytes | None:
+        """The text of a line that is damaged; None if it is blank or was never finished."""
+        line = lines[number].strip()
+        if not line:
+            return None
+        for broken in (line, lines[number - 1] + b"\n" + line):  # a flipped bit can end a line
+            if (text := mended(broken)) is not None:
+                told = f"{self.path}: a bit of the memo was flipped, and is mended."
+                warnings.warn(told, stacklevel=2)
+                return text
+        if _was_never_finished(line):  # and so never sent
+            return None
+        raise self._damaged(number)
+
+    def _note(self, number: int, text: bytes, reports: dict[int, bytes]) -> None:
         try:
-            file = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+            entry = json.loads(text)
+            code, report = entry["value"], b64decode(str(entry["report"]), validate=True)
+            if entry["collection"] != self.plan.identifier:
+                return
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise self._damaged(number) from None
+        ours = report.startswith(self.plan.tag) and len(report) == self.plan.report_bytes
+        if not ours or not whole(code, 0, self.plan.d - 1):
+            raise self._damaged(number)
+        reports.setdefault(code, report)
+
+    def _damaged(self, number: int) -> InvalidData:
+        return InvalidData(
+            f"{self.path}: line {number + 1} of the memo is damaged; restore the file, for "
+            f"without it a value already reported would be reported afresh."
+        )
+
+    def _content(self) -> bytes:
+        with (
+            suppress(FileNotFoundError),
+            self._opened(os.O_RDONLY | getattr(os, "O_NONBLOCK", 0), "read") as file,
+            os.fdopen(os.dup(file), "rb") as content,
+        ):
+            return content.read()
+        return b""
+
+    @contextmanager
+    def _opened(self, flags: int, what: str) -> Iterator[int]:
+        try:
+            file = os.open(self.path, flags, 0o600)
             try:
-                os.write(file, f"\n{line}\n".encode())
-                os.fsync(file)
+                self._require_private(file)
+                yield file
             finally:
                 os.close(file)
         except OSError as error:
+            if isinstance(error, FileNotFoundError) and what == "read":
+                raise
             raise InvalidData(
-                f"{self.path}: the memo cannot be written: {error.strerror}; nothing was sent."
+                f"{self.path}: the memo cannot be {what}: {error.strerror}; nothing was sent."
             ) from None
-        return self._read()[code]
 
-    def _read(self) -> dict[int, bytes]:
-        try:
-            lines = self.path.read_bytes().split(b"\n")
-        except FileNotFoundError:
-            return {}
-        except OSError as error:
-            raise InvalidData(f"{self.path}: the memo cannot be read: {error.strerror}.") from None
-        reports: dict[int, bytes] = {}
-        for number, line in enumerate(lines, 1):
-            if not line.endswith(b"}"):  # blank, or never finished and so never sent
-                continue
-            try:
-                self._note(json.loads(line), reports)
-            except (ValueError, KeyError, TypeError, RecursionError):
-                raise InvalidData(
-                    f"{self.path}: line {number} of the memo is damaged; restore the file, for "
-                    f"without it a value already reported would be reported afresh."
-                ) from None
-        return reports
+    def _require_private(self, file: int) -> None:
+        """Refuse what is no file; let nobody else read it."""
+        mode = os.fstat(file).st_mode
+        if not stat.S_ISREG(mode):
+            raise InvalidData(f"{self.path}: a memo is a regular file; nothing was sent.")
+        if os.name == "posix" and mode & 0o077:
+            os.fchmod(file, 0o600)
+            told = f"{self.path}: others could read the memo; now only its owner can."
+            warnings.warn(told, stacklevel=2)
 
-    def _note(self, entry: dict[str, object], reports: dict[int, bytes]) -> None:
-        code, report = entry["value"], b64decode(str(entry["report"]), validate=True)
-        if entry["collection"] != self.plan.identifier:
-            return
-        ours = report.startswith(self.plan.tag) and len(report) == self.plan.report_bytes
-        if not ours or not whole(code, 0, self.plan.d - 1):
-            raise ValueError
-        reports.setdefault(code, report)
+
+_LINE = (
+    re.compile(rb"[0-9a-f]{0,16}"),
+    b' {"collection": "',
+    re.compile(rb"[0-9a-f]{0,64}"),
+    b'", "value": ',
+    re.compile(rb"[0-9]*"),
+    b', "report": "',
+    re.compile(rb"[A-Za-z0-9+/=]*"),
+    b'"}',
+)
+
+
+def _was_never_finished(line: bytes) -> bool:
+    """Whether a line is the beginning of one of ours, and not all of it."""
+    for piece in _LINE:
+        if isinstance(piece, bytes):
+            if len(line) < len(piece):
+                return piece.startswith(line)
+            if not line.startswith(piece):
+                return False
+            line = line[len(piece) :]
+        else:
+            line = piece.sub(b"", line, count=1)
+    return False

@@ -25,7 +25,7 @@ from ldp3.errors import (
     settle_numbers,
     whole,
 )
-from ldp3.files import read_json, write_text
+from ldp3.files import read_json, real_path, write_text
 from ldp3.kinds import find
 from ldp3.plugins import load_plugins
 from ldp3.protocols.base import FrequencyOracle
@@ -78,7 +78,7 @@ class Plan:
         require(isinstance(self.method, str), self, "method must be a spec", self.method)
         settle_numbers(self)
         require(whole(self.d, high=2**31), self, "d must be an integer of at most 2³¹", self.d)
-        object.__setattr__(self, "plugins", tuple(Path(path).resolve() for path in self.plugins))
+        object.__setattr__(self, "plugins", tuple(map(real_path, self.plugins)))
         spec = specs.canonical(_PROTOCOLS, self.protocol, *self.modules)
         object.__setattr__(self, "protocol", spec)
         object.__setattr__(self, "epsilon", float(self.oracle.epsilon))  # checked by the oracle

@@ -1,21 +1,26 @@
 """Read files of reports in parts of a fixed size, and count each part."""
 
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from ldp3.collection.counts import Counts, digests_of
-from ldp3.collection.reports import ID, REPORT, ReportFormat, format_of
+from ldp3 import apart
+from ldp3.collection.counts import Counts
+from ldp3.collection.reports import ReportFormat, format_of
 from ldp3.collection.wire import LENGTH, Wire, add_to
 from ldp3.errors import InvalidData
 
+if TYPE_CHECKING:
+    from ldp3.collection.tables import Rows
+
 PART = 2**24  # bytes of reports that a task holds at a time
+MEMORY = 2**30  # bytes that reading a part of a table may take
 IN_FLIGHT = 64  # parts given to an executor ahead of the one that is waited for
 NO_REPORT = "no report"
 UNREADABLE = "unreadable"
@@ -72,7 +77,11 @@ def _parts_of_bytes(path: Path, wire: Wire, format: ReportFormat) -> Iterator[Pa
 def _parts_of_table(path: Path, wire: Wire, format: ReportFormat) -> Iterator[Part]:
     from ldp3.collection.tables import count_rows
 
-    rows, step = count_rows(path, format), max(PART // wire.report_bytes, 1)
+    try:
+        with _apart(count_rows, str(path), format) as (rows, _):
+            step = max(PART // wire.report_bytes, 1)
+    except apart.Unreadable as error:
+        raise InvalidData(f"{path}: is no {format} file: {error}") from None
     return (Part(str(path), format, s, min(s + step, rows)) for s in range(0, rows, step))
 
 
@@ -100,26 +109,45 @@ def count_part(wire: Wire, part: Part, already: frozenset[bytes] = frozenset()) 
     if part.format == "raw":
         data = np.frombuffer(_bytes(part), dtype=np.uint8)
         counts.add_rows(wire, wire.split(data, counts.refused))
+    elif part.format == "jsonl":
+        _count_lines(wire, part, counts)
     else:
-        _count_column(wire, part, counts)
+        _count_table(wire, part, counts)
     return counts
 
 
-def _count_column(wire: Wire, part: Part, counts: Counts) -> None:
-    from ldp3.collection.tables import as_rows, read_lines, read_rows
+def _count_lines(wire: Wire, part: Part, counts: Counts) -> None:
+    from ldp3.collection.tables import read_lines, sorted_out
 
-    table = read_lines(_bytes(part)) if part.format == "jsonl" else read_rows(part)
-    if table is None:  # the rows of this part are lost
-        add_to(counts.refused, UNREADABLE, part.stop - part.start)
-        return
-    add_to(counts.refused, NO_REPORT, table[REPORT].null_count())
-    table = table.drop_nulls(REPORT)
-    right = table[REPORT].bin.size() == wire.report_bytes
-    add_to(counts.refused, LENGTH, int((~right).sum()))
-    table = table.filter(right)
-    if len(table):
-        digests = digests_of(table[ID].to_list()) if ID in table.columns else None
-        counts.add_rows(wire, as_rows(table[REPORT], wire.report_bytes), digests)
+    _add(wire, sorted_out(read_lines(_bytes(part)), wire.report_bytes), counts)
+
+
+def _count_table(wire: Wire, part: Part, counts: Counts) -> None:
+    from ldp3.collection.tables import read_rows, rows_read
+
+    try:
+        with _apart(read_rows, part, wire.report_bytes) as (answer, buffers):
+            rows = rows_read(answer, buffers, wire.report_bytes)
+            _add(wire, rows, counts)
+            lost = part.stop - part.start - answer[-1]
+    except apart.Unreadable:
+        lost = part.stop - part.start
+    add_to(counts.refused, UNREADABLE, lost)
+
+
+def _add(wire: Wire, found: "Rows", counts: Counts) -> None:
+    add_to(counts.refused, NO_REPORT, found.null)
+    add_to(counts.refused, LENGTH, found.wrong)
+    if len(found.rows):
+        counts.add_rows(wire, found.rows, found.digests)
+
+
+@contextmanager
+def _apart(function: Callable[..., apart.Answer], *args: Any) -> Iterator[Any]:
+    """What a reader of its own finds; what the system says against the file stops everything."""
+    path = args[0].path if isinstance(args[0], Part) else args[0]
+    with _opened(Path(path)), apart.answer(function, *args, memory=MEMORY, threads=1) as found:
+        yield found
 
 
 def _bytes(part: Part) -> bytes:
@@ -131,6 +159,8 @@ def _bytes(part: Part) -> bytes:
 @contextmanager
 def _opened(path: Path) -> Iterator[IO[bytes]]:
     try:
+        if path.exists() and not path.is_file() and not path.is_dir():  # parts start anywhere
+            raise InvalidData(f"{path}: is not a regular file; save the reports to a file first.")
         with path.open("rb") as file:
             yield file
     except FileNotFoundError:

@@ -1,12 +1,15 @@
 """Reports in Parquet, Arrow and JSON lines, as columns."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import polars as pl
 from polars.io.plugins import register_io_source
 
+from ldp3.apart import Answer
+from ldp3.collection.counts import digests_of
 from ldp3.collection.reports import ID, REPORT, ReportFormat, RowsAndIds
 from ldp3.errors import InvalidData
 from ldp3.protocols.layout import Bytes
@@ -36,34 +39,77 @@ def write_table(path: Path, format: ReportFormat, chunks: Iterator[RowsAndIds]) 
         table.sink_ipc(path)
 
 
-def count_rows(path: Path, format: ReportFormat) -> int:
-    """How many rows a table of reports has."""
-    try:
-        table = _scan(path, format)
-        schema = table.collect_schema()
-        rows = int(table.select(pl.len()).collect().item())
-    except (pl.exceptions.PolarsError, OSError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise InvalidData(f"{path}: is no {format} file: {reason}") from None
+def count_rows(path: str, format: ReportFormat) -> Answer:
+    """In a reader: how many rows a table of reports has."""
+    table = _scan(Path(path), format)
+    schema = table.collect_schema()
     if schema.get(REPORT) != pl.Binary:
         columns = ", ".join(f"{name} ({dtype})" for name, dtype in list(schema.items())[:8])
         raise InvalidData(
             f"{path}: a binary column {REPORT!r} is needed, but the columns are {columns}."
         )
-    return rows
+    return int(table.select(pl.len()).collect().item()), ()
 
 
-def read_rows(part: "Part") -> pl.DataFrame | None:
-    """The reports of a part of a table, and their identifiers; None where a page is damaged."""
-    try:
-        table = _scan(Path(part.path), part.format)
-        columns = [pl.col(REPORT)]
-        kind = table.collect_schema().get(ID)
-        if kind is not None:
-            columns.append(pl.col(ID) if kind == pl.Binary else pl.col(ID).cast(pl.String))
-        return table.select(columns).slice(part.start, part.stop - part.start).collect()
-    except (pl.exceptions.PolarsError, OSError):
-        return None
+def read_rows(part: "Part", size: int) -> Answer:
+    """In a reader: the rows of a part of a table, sorted out, for `rows_read`."""
+    table = _scan(Path(part.path), part.format)
+    columns = [pl.col(REPORT)]
+    kind = table.collect_schema().get(ID)
+    if kind is not None:
+        columns.append(pl.col(ID) if kind == pl.Binary else pl.col(ID).cast(pl.String))
+    frame = table.select(columns).slice(part.start, part.stop - part.start).collect()
+    found = sorted_out(frame, size)
+    buffers: list[Any] = [np.ascontiguousarray(found.rows)]
+    if found.digests is not None:
+        buffers.append(b"".join(digest or bytes(16) for digest in found.digests))
+        buffers.append(bytes(digest is not None for digest in found.digests))
+    return (found.null, found.wrong, len(frame)), buffers
+
+
+def rows_read(answer: Sequence[int], buffers: Sequence[Any], size: int) -> "Rows":
+    """What a reader answered."""
+    null, wrong, _ = answer
+    rows = np.frombuffer(buffers[0], dtype=np.uint8).reshape(-1, size)
+    if len(buffers) == 1:
+        return Rows(null, wrong, rows, None)
+    digests, known = bytes(buffers[1]), buffers[2]
+    return Rows(
+        null,
+        wrong,
+        rows,
+        [digests[16 * i : 16 * i + 16] if k else None for i, k in enumerate(known)],
+    )
+
+
+class Rows(NamedTuple):
+    """Rows of reports that have the right length, and how many have not.
+
+    Parameters
+    ----------
+    null, wrong
+        How many rows hold nothing, or a report of another length.
+    rows
+        The bytes of the others.
+    digests
+        Of their identifiers, if there are any.
+    """
+
+    null: int
+    wrong: int
+    rows: Bytes
+    digests: list[bytes | None] | None
+
+
+def sorted_out(frame: pl.DataFrame, size: int) -> Rows:
+    """The reports of `size` bytes in a table."""
+    null = frame[REPORT].null_count()
+    frame = frame.drop_nulls(REPORT) if null else frame
+    right = frame[REPORT].bin.size() == size
+    wrong = len(right) - int(right.sum())
+    frame = frame.filter(right) if wrong else frame
+    rows = as_rows(frame[REPORT], size) if len(frame) else np.empty((0, size), dtype=np.uint8)
+    return Rows(null, wrong, rows, digests_of(frame[ID].to_list()) if ID in frame else None)
 
 
 def read_lines(data: bytes) -> pl.DataFrame:

@@ -8,7 +8,8 @@ from ldp3.arrays import IntArray
 from ldp3.collection.plan import Plan
 from ldp3.datasets.base import Reading
 from ldp3.datasets.columns import choose
-from ldp3.datasets.counting import maybe_header, read_domain
+from ldp3.datasets.counting import maybe_header
+from ldp3.datasets.domains import domain_in
 from ldp3.datasets.files import format_of, open_file
 from ldp3.datasets.users import ROW, VALUE, Users
 from ldp3.errors import InvalidParameter
@@ -18,7 +19,7 @@ CODE = "code"
 
 def labels_in(path: Path) -> list[str]:
     """Every possible value, one per row of a file, in its order."""
-    return read_domain(choose(open_file(path, Reading()), Reading()))
+    return domain_in(path)
 
 
 def codes_in(path: Path, plan: Plan, reading: Reading) -> IntArray:
@@ -28,7 +29,7 @@ def codes_in(path: Path, plan: Plan, reading: Reading) -> IntArray:
             f"{path}: one value per row is needed, and a transaction holds several; "
             f"choose one of each first: load it with `pick`, as `ldp3 convert` does."
         )
-    users = choose(open_file(path, reading), reading)
+    users = choose(open_file(path, reading, plan.labels), reading)
     coded = users.collect(users.frame.select(_code(plan).alias(CODE)))[CODE]
     coded = coded.head(len(coded) - users.blank_rows_at_end())
     if not coded.null_count():

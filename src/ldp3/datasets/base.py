@@ -8,9 +8,10 @@ from typing import ClassVar, Literal, get_args
 from ldp3.errors import InvalidParameter, as_python, require, whole
 from ldp3.types import Dataset
 
-Format = Literal["lines", "csv", "parquet", "transactions"]
+Format = Literal["lines", "csv", "json", "jsonl", "parquet", "arrow", "excel", "transactions"]
 Pick = Literal["most_frequent", "first", "last", "random"]
-Missing = Literal["refuse", "drop"]
+Missing = Literal["refuse", "drop", "keep"]
+NA = "NA,N/A,null,NaN,-"  # texts that mean "no value", whatever their case
 MOST_VALUES = 2**24  # a larger domain is a mistake in the spec before it is a dataset
 
 
@@ -38,7 +39,11 @@ class Reading:
         Column that holds the values, by name or by position counted from 1; two, separated by a
         comma, for a grid. A name means that a text file has a header.
     header
-        The first row of a text file holds names, not a user.
+        Whether the first row of a text file or a sheet holds names, not a user. Default: by
+        evidence, with a note, and refused in doubt.
+    delimiter
+        What separates the columns of a text file: one character, or tab. Default: a comma, a
+        semicolon, a tab or a bar, by evidence, with a note.
     counts
         Each row holds a value and a number of users (the column called "count", else the last).
     domain
@@ -47,36 +52,52 @@ class Reading:
         The values are the integers from 0 to one less than this.
     top
         Keep the values that occur most often, this many; users left with none are left out.
+    other
+        The label that stands for every value that `top` or `domain` leaves out, added to the
+        domain if it is not there, so that nobody is left out.
     pick
         Which item of a transaction is the user's value: most_frequent (of equals, the first in
         line), first, last, or random (each occurrence alike, the same draw every time).
     bins
-        Cut numbers into this many bins of equal width, or at the given edges, as 0,18,65,120.
+        Cut numbers or dates into this many bins of equal width, or of equally many users
+        (quantiles:20), or of equal width on a log scale (log:20), or at given edges (0,18,65,120).
     grid
         Cut two coordinates into rows x columns, as 15x15; the first column gives the row.
     within
         Range to cut into bins (low:high) or a grid (low:high,low:high), without its upper end;
         users outside are left out. Default: what occurs.
+    ordered
+        The order of the values means something, as it does for bins, dates and decimals anyway;
+        whole numbers alone are labels, such as ids.
     missing
-        What to do with a row that holds no value: refuse the file, or drop the row and say so.
+        What to do with a row that holds no value: refuse the file, drop the row and say so, or
+        keep what `na` names as values of their own.
+    na
+        What means "no value" in a text file, whatever its case, separated by commas; a cell with
+        nothing in it always does. Default: NA,N/A,null,NaN,- where the domain does not name it.
     input_format
-        What the file holds, where its ending does not say: lines (one value each), csv, parquet,
-        or transactions (one user per line, items separated by spaces or commas).
+        What the file holds, where its ending does not say: lines (one value each), csv, json,
+        jsonl, parquet, arrow, excel, or transactions (one user per line, items separated by spaces
+        or commas).
     keep_values
         Keep each user's value in the order of the file, not only the histogram.
     """
 
     column: str | int | None = None
-    header: bool = False
+    header: bool | None = None
+    delimiter: str | None = None
     counts: bool = False
     domain: Path | None = None
     domain_size: int | None = None
     top: int | None = None
+    other: str | None = None
     pick: Pick | None = None
     bins: str | int | None = None
     grid: str | None = None
     within: str | None = None
+    ordered: bool = False
     missing: Missing = "refuse"
+    na: str | None = None
     input_format: Format | None = None
     keep_values: bool = False
 
@@ -99,10 +120,23 @@ class Reading:
             raise InvalidParameter(f"{_flags(domains)} each decide the domain: give one of them.")
         if self.within is not None and self.bins is None and self.grid is None:
             raise InvalidParameter("`within` is the range of `bins` or `grid`: give one of them.")
+        self._require_other()
+        if self.missing == "keep" and self.na is not None:
+            raise InvalidParameter("`missing=keep` and `na` contradict each other: give one.")
+
+    def _require_other(self) -> None:
+        if self.other is None:
+            return
+        if not self._among("top", "domain", "domain_size"):
+            raise InvalidParameter(
+                "`other` stands for what `top` or `domain` leaves out: give one of them."
+            )
+        named = isinstance(self.other, str) and self.other.strip() == self.other != ""
+        require(named, "`other`", "must be a label without blanks around it", self.other)
 
     def require_no_columns(self, who: str) -> None:
         """Refuse what makes no sense for transactions."""
-        wrong = self._among("column", "header", "counts", "bins", "grid")
+        wrong = self._among("column", "header", "delimiter", "counts", "bins", "grid", "na")
         if wrong:
             raise InvalidParameter(
                 f"{who}: transactions, one user per line, know no {_flags(wrong)}; for a table "

@@ -1,5 +1,7 @@
 """Which columns hold the values, and which one holds the numbers of users."""
 
+from dataclasses import replace
+
 import polars as pl
 
 from ldp3.datasets.base import Reading
@@ -19,6 +21,7 @@ def choose(users: Users, reading: Reading) -> Users:
         raise users.error(_choice(users, names, wanted, reading))
     targets = COORDINATES if wanted == 2 else (VALUE,)
     columns = [pl.col(name).alias(target) for name, target in zip(chosen, targets, strict=True)]
+    users = replace(users, title=chosen[0] if users.header and users.text else None)
     if count is None:
         return users.selecting(*columns)
     return _with_counts(users, columns, count)
@@ -38,9 +41,10 @@ def _find(users: Users, names: list[str], column: str) -> str:
     if column.isdecimal() and 1 <= int(column) <= len(names):
         return names[int(column) - 1]
     if column.isdecimal():
-        raise users.error(f"has {len(names)} columns, there is no column {column}.")
-    hint = did_you_mean(column, names) or f" It has {_listed(names)}."
-    raise users.error(f"has no column {column!r}.{hint}")
+        columns = _listed(names) if users.header else _counted(users, names)
+        raise users.error(f"has {columns}, there is no column {column}.")
+    hint = did_you_mean(column, names)
+    raise users.error(f"has no column {column!r}.{hint} It has {_listed(names)}.")
 
 
 def _count_column(users: Users, names: list[str]) -> str:
@@ -51,13 +55,23 @@ def _count_column(users: Users, names: list[str]) -> str:
 
 def _choice(users: Users, names: list[str], wanted: int, reading: Reading) -> str:
     one = "one" if wanted == 1 else "two, separated by a comma,"
-    has = _listed(names) if users.header else f"{len(names)} columns"
+    has = _listed(names) if users.header else _counted(users, names)
     counts = " beside the counts" if reading.counts else ""
-    return f"has {has}; choose {one}{counts} with `column`, by name or by position from 1."
+    how = "by name or by position from 1" if users.header else "by position from 1"
+    return f"has {has}; choose {one}{counts} with `column`, {how}."
+
+
+def _counted(users: Users, names: list[str]) -> str:
+    """How many columns without a name there are, and what stands first in them."""
+    (first,) = users.collect(users.frame.head(1)).rows() or [()]
+    shown = ", ".join(repr(cell or "") for cell in first[:8]) + (", …" if len(first) > 8 else "")
+    return f"{len(names)} column" + ("s" if len(names) != 1 else "") + f" (first row: {shown})"
 
 
 def _listed(names: list[str]) -> str:
     shown = ", ".join(map(repr, names[:8]))
+    if len(names) == 1:
+        return f"the column {shown}"
     return f"the columns {shown}" + (f" and {len(names) - 8} more" if len(names) > 8 else "")
 
 

@@ -7,14 +7,17 @@ import polars as pl
 
 from ldp3.datasets.users import COUNT, VALUE
 from ldp3.errors import InvalidData
+from ldp3.files import whole_file
 from ldp3.types import Dataset
+
+MOST_ROWS = 10**9  # of one value each: they are held in memory
 
 
 def write(data: Dataset, path: Path, counts: bool = False) -> None:
     """Write one value per row (.txt, .csv, .parquet), or with `counts` each value with its count.
 
-    Rows are in the order of the file where values were kept, else in order of value. Text files
-    have no header, as `load` expects by default; Parquet's columns are `value` and `count`.
+    Rows are in the order of the file where values were kept, else in order of value. The columns
+    are called `value` and `count`; a .txt file has no header (`header=False` reads it back).
     A file holds no value that nobody has unless `counts` is asked for.
     """
     ending = path.suffix.lower()
@@ -22,17 +25,20 @@ def write(data: Dataset, path: Path, counts: bool = False) -> None:
         raise InvalidData(f"{path}: a dataset is written to .txt, .csv or .parquet.")
     if ending == ".txt" and counts:
         raise InvalidData(f"{path}: values with counts are written to .csv or .parquet.")
+    if not counts and data.n > MOST_ROWS:
+        raise InvalidData(
+            f"{path}: {data.n:,} rows are too many, {MOST_ROWS:,} at most: write each value once, "
+            f"with its count (`with_counts`)."
+        )
     frame = _histogram(data) if counts else _rows(data)
-    try:
+    with whole_file(path) as temporary:
         if ending == ".parquet":
-            frame.sink_parquet(path)
+            frame.sink_parquet(temporary)
         elif ending == ".csv":
-            frame.sink_csv(path, include_header=False)
+            frame.sink_csv(temporary)
         else:
             _require_lines(data, path)
-            frame.sink_csv(path, include_header=False, quote_style="never")
-    except OSError as error:
-        raise InvalidData(f"{path}: cannot be written: {error}.") from None
+            frame.sink_csv(temporary, include_header=False, quote_style="never")
 
 
 def _histogram(data: Dataset) -> pl.LazyFrame:

@@ -3,68 +3,56 @@
 import numpy as np
 import polars as pl
 
-from ldp3.arrays import FloatArray
 from ldp3.datasets.base import Reading
+from ldp3.datasets.missing import (
+    kept_note,
+    missing_texts,
+    plural,
+    without_missing,
+    without_texts,
+)
+from ldp3.datasets.noticing import ids_note, title_note, transactions_note
+from ldp3.datasets.order import LABEL, arranged, order_of, positions, sort_key
 from ldp3.datasets.users import COUNT, VALUE, Users
 from ldp3.types import Dataset
 
-LABEL, CODE = "label", "code"
+CODE = "code"
 
 
 def count(users: Users, reading: Reading, domain: list[str] | None) -> Dataset:
     """How many users hold each value; the domain is what occurs unless one is given."""
-    counted = _counted(users)
-    missing = int(counted.filter(pl.col(LABEL) == "")["rows"].sum())
-    users = without_missing(users, missing, reading, _label(users) == "")
-    counted = counted.filter(pl.col(LABEL) != "")
-    users = users.noting(*_header_note(users, counted), *_transactions_note(users, counted))
-    table = counted.group_by(LABEL).agg(pl.col(COUNT).sum())
+    absent = missing_texts(users, reading, domain)
+    counted = _counted(users, absent)
+    label = pl.col(LABEL)
+    rows = counted.filter(label == "").group_by("text").agg(pl.col("rows").sum()).rows()
+    users = without_missing(users, dict(rows), reading, _label(users, absent) == "")
+    counted = counted.filter(label != "")
+    users = users.noting(
+        *transactions_note(users, counted),
+        *kept_note(users, counted, reading),
+        *title_note(users, counted),
+    )
     if domain is None:
-        users, table = _occurring(users, table, reading)
-    else:
-        table = _in_domain(users, table, counted, domain)
+        users, domain = _occurring(users, counted, reading)
+        if reading.top is not None and reading.other is None:
+            counted = counted.filter(label.is_in(pl.Series(domain, dtype=pl.String).implode()))
+    if reading.other is not None:
+        users, counted, domain = _with_other(users, counted, domain, reading.other)
+    table = _in_domain(users, counted, domain)
     if len(table) < 2:
         raise users.error(_too_few(table))
     table = table.with_row_index(CODE)
-    labels = table[LABEL]
+    line = positions(table[LABEL])
+    ordered, notes = order_of(table[LABEL], line, reading)
     return Dataset(
         users.name,
         table[COUNT].to_numpy().astype(np.int64),
-        labels.to_list(),
-        positions(labels),
+        table[LABEL].to_list(),
+        line,
         _codes(users, counted, table) if reading.keep_values else None,
-        users.notes,
+        (*users.notes, *notes),
+        ordered,
     )
-
-
-def read_domain(users: Users) -> list[str]:
-    """Every possible value, in the order of the file."""
-    labels = users.collect(users.frame.select(_label(users).alias(LABEL)))[LABEL]
-    labels = labels.head(len(labels) - users.blank_rows_at_end())
-    if (labels == "").any():
-        blank = int((labels == "").arg_max() or 0)
-        raise users.error(f"{users.place(blank)} is blank; a domain holds one value per row.")
-    if labels.is_duplicated().any():
-        row = int(labels.is_first_distinct().arg_min() or 0)
-        raise users.error(f"{users.place(row)}: {labels[row]!r} is in the domain twice.")
-    if len(labels) < 2:
-        raise users.error("a domain holds at least two values.")
-    return labels.to_list()
-
-
-def without_missing(users: Users, missing: int, reading: Reading, which: pl.Expr) -> Users:
-    """Refuse rows that hold no value, or say how many are left out."""
-    if missing:
-        missing -= users.blank_rows_at_end()
-    if missing and reading.missing == "refuse":
-        place, _ = users.first_where(which)
-        more = f" ({missing:,} rows in all)" if missing > 1 else ""
-        raise users.error(
-            f"{place} holds no value{more}; fill it in, or leave such rows out with `missing=drop`."
-        )
-    if missing:
-        return users.noting(f"{plural(missing, 'row')} without a value left out.")
-    return users
 
 
 def maybe_header(users: Users, place: str) -> str:
@@ -72,31 +60,12 @@ def maybe_header(users: Users, place: str) -> str:
     return ", or use `header`" if not users.header and place == users.place(0) else ""
 
 
-def plural(number: int, what: str) -> str:
-    """``1 row``, ``1,234 rows``."""
-    return f"{number:,} {what}" + ("s" if number != 1 else "")
+def _label(users: Users, absent: list[str]) -> pl.Expr:
+    """A value's text without blanks around it; what means no value is the empty text."""
+    return without_texts(text_of(users), absent, "")
 
 
-def positions(labels: pl.Series) -> FloatArray | None:
-    """Where the labels lie on a line: numbers as they are, dates in days, if in rising order."""
-    key = _sort_key(labels)
-    if key is None:
-        return None
-    if key.dtype == pl.Datetime:
-        key = key.dt.epoch("us") / 86_400_000_000
-    line = key.cast(pl.Float64).to_numpy()
-    return line if (np.diff(line) >= 0).all() else None
-
-
-def arranged(table: pl.DataFrame) -> pl.DataFrame:
-    """The rows in the order of their labels: as numbers, as dates, else as text."""
-    key = _sort_key(table[LABEL])
-    if key is None:
-        return table.sort(LABEL)
-    return table.with_columns(key.alias("key")).sort("key", LABEL).drop("key")
-
-
-def _label(users: Users) -> pl.Expr:
+def text_of(users: Users) -> pl.Expr:
     """A value's text without blanks around it; nothing, null and NaN are the empty text."""
     value, dtype = pl.col(VALUE), users.schema()[VALUE]
     if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
@@ -106,39 +75,45 @@ def _label(users: Users) -> pl.Expr:
     return value.cast(pl.String).str.strip_chars().fill_null("")
 
 
-def _counted(users: Users) -> pl.DataFrame:
-    """Distinct raw values with their label, rows and users."""
+def _counted(users: Users, absent: list[str]) -> pl.DataFrame:
+    """Distinct raw values with their text, label, rows and users."""
     users_each = pl.col(COUNT).sum() if COUNT in users.schema() else pl.len().alias(COUNT)
-    label = _label(users).alias(LABEL)
+    text, label = text_of(users).alias("text"), _label(users, absent).alias(LABEL)
     grouped = users.frame.group_by(VALUE).agg(users_each.cast(pl.Int64), pl.len().alias("rows"))
-    return users.collect(grouped.with_columns(label))
+    return users.collect(grouped.with_columns(text, label))
 
 
-def _sort_key(labels: pl.Series) -> pl.Series | None:
-    for dtype in (pl.Int64, pl.Float64):
-        key = labels.cast(dtype, strict=False)
-        if key.is_not_null().all() and key.is_finite().all():
-            return key
-    for pattern in ("%Y-%m-%d", "%Y/%m/%d", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f"):
-        key = labels.str.to_datetime(pattern, strict=False)
-        if key.is_not_null().all():
-            return key
-    return None
-
-
-def _occurring(users: Users, table: pl.DataFrame, reading: Reading) -> tuple[Users, pl.DataFrame]:
-    table = arranged(table)
+def _occurring(users: Users, counted: pl.DataFrame, reading: Reading) -> tuple[Users, list[str]]:
+    """The domain of what occurs, in its order."""
+    table = arranged(counted.group_by(LABEL).agg(pl.col(COUNT).sum()))
     if reading.top is not None:
-        table, note = most_frequent(table, reading.top, "user")
-        users = users.noting(*note)
-    key = _sort_key(table[LABEL])
-    if key is not None and key.is_duplicated().any():
-        twice = table[LABEL].filter(key.is_duplicated())[:2].to_list()
+        table, notes = most_frequent(table, reading.top, "user", reading.other is None)
+        users = users.noting(*notes)
+    else:
+        users = users.noting(*ids_note(table))
+    found = sort_key(table[LABEL])
+    if found is not None and found[1].is_duplicated().any():
+        twice = table[LABEL].filter(found[1].is_duplicated())[:2].to_list()
         users = users.noting(f"{twice[0]!r} and {twice[1]!r} are counted as different values.")
-    return users, table
+    return users, table[LABEL].to_list()
 
 
-def most_frequent(table: pl.DataFrame, top: int, unit: str) -> tuple[pl.DataFrame, list[str]]:
+def _with_other(
+    users: Users, counted: pl.DataFrame, domain: list[str], other: str
+) -> tuple[Users, pl.DataFrame, list[str]]:
+    """Every value outside the domain as `other`, which is part of it."""
+    outside = ~pl.col(LABEL).is_in(pl.Series(domain, dtype=pl.String).implode())
+    moved = int(counted.filter(outside)[COUNT].sum())
+    if moved:
+        users = users.noting(f"{plural(moved, 'user')} with another value counted as {other!r}.")
+    relabelled = pl.when(outside).then(pl.lit(other)).otherwise(pl.col(LABEL)).alias(LABEL)
+    counted = counted.with_columns(relabelled)
+    return users, counted, domain if other in domain else [*domain, other]
+
+
+def most_frequent(
+    table: pl.DataFrame, top: int, unit: str, left_out: bool = True
+) -> tuple[pl.DataFrame, list[str]]:
     """The `top` labels with the largest counts, in their order; of equals, the first."""
     by_count = table.with_row_index("order").sort(COUNT, "order", descending=[True, False])
     kept, rest = by_count.head(top), by_count.slice(top)
@@ -148,50 +123,25 @@ def most_frequent(table: pl.DataFrame, top: int, unit: str) -> tuple[pl.DataFram
     if len(rest) and rest[COUNT][0] == kept[COUNT][-1]:
         edge = plural(int(rest[COUNT][0]), unit)
         notes.append(f"Values tie at the edge of the top {top:,} ({edge} each): the first stay.")
-    if len(rest) and unit == "user":
-        left_out = plural(int(rest[COUNT].sum()), "user")
-        notes.append(f"{left_out} with a value outside the top {top:,} left out.")
+    if len(rest) and unit == "user" and left_out:
+        number = plural(int(rest[COUNT].sum()), "user")
+        notes.append(f"{number} with a value outside the top {top:,} left out.")
     return kept.sort("order").drop("order"), notes
 
 
-def _in_domain(
-    users: Users, table: pl.DataFrame, counted: pl.DataFrame, domain: list[str]
-) -> pl.DataFrame:
+def _in_domain(users: Users, counted: pl.DataFrame, domain: list[str]) -> pl.DataFrame:
     known = pl.DataFrame({LABEL: domain}, schema={LABEL: pl.String})
     outside = counted.join(known, on=LABEL, how="anti")
     if len(outside):
-        place, value = users.first_where(_label(users).is_in(outside[LABEL].implode()))
+        place, value = users.first_where(text_of(users).is_in(outside[LABEL].implode()))
         raise users.error(
             f"{place}: {str(value)!r} is not in the domain of {len(domain):,} values; "
             f"add it to the domain or correct the row{maybe_header(users, place)}."
         )
+    table = counted.group_by(LABEL).agg(pl.col(COUNT).sum())
     return known.join(table, on=LABEL, how="left", maintain_order="left").with_columns(
         pl.col(COUNT).fill_null(0)
     )
-
-
-def _header_note(users: Users, counted: pl.DataFrame) -> list[str]:
-    """Say so if the first row of a file without header looks like one."""
-    if users.header or not users.text or len(counted) < 2:
-        return []
-    first = users.collect(users.frame.head(1).select(_label(users)))[VALUE][0]
-    held_once = counted.filter(pl.col(COUNT) == 1)[LABEL].to_list()
-    if first not in held_once or not first[:1].isalpha():
-        return []
-    others = counted.filter(pl.col(LABEL) != first)[LABEL]
-    if _sort_key(others) is None and (len(held_once) > 1 or len(others) < 2):
-        return []  # among words, only a word unlike all others is suspicious
-    return [f"The first row {first!r} looks like a header and was counted as a user: `header`."]
-
-
-def _transactions_note(users: Users, counted: pl.DataFrame) -> list[str]:
-    """Say so if the lines of a text file look like transactions."""
-    labels = counted[LABEL]
-    several = r"^-?\d+(\s+-?\d+)*$"
-    spaced = users.text and labels.str.contains(r"\s").any()
-    if not spaced or not labels.str.contains(several).all():
-        return []
-    return ["Whole lines of numbers were counted as values; `input_format=transactions`?"]
 
 
 def _too_few(table: pl.DataFrame) -> str:

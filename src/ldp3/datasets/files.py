@@ -1,150 +1,135 @@
-"""Files: lines, CSV and Parquet, plain or compressed with gzip."""
+"""Files of every format, plain or packed."""
 
-import csv
-import gzip
 import io
-import zlib
+import json
+from collections.abc import Collection
 from pathlib import Path
-from typing import IO, get_args
+from typing import Any, get_args
 
 import polars as pl
 
+from ldp3.apart import decoding_error
 from ldp3.datasets.base import Format, Reading
-from ldp3.datasets.users import Users
-from ldp3.errors import InvalidData, did_you_mean
+from ldp3.datasets.opening import WORKBOOKS, Content, content
+from ldp3.datasets.packing import ENDINGS as PACKED
+from ldp3.datasets.text import open_text
+from ldp3.datasets.users import VALUE, Users
+from ldp3.datasets.workbooks import open_workbook
+from ldp3.errors import InvalidData
+from ldp3.tables import read_stream
 
 ENDINGS: dict[str, Format] = {
     ".txt": "lines",
     ".csv": "csv",
     ".tsv": "csv",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
     ".parquet": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    **dict.fromkeys(WORKBOOKS, "excel"),
     ".dat": "transactions",
 }
-NOT_IN_TEXT = "\x1f"  # ASCII's unit separator: a line is one field
+TEXT = ("lines", "csv", "transactions")
+STARTS: dict[bytes, Format] = {b"PAR1": "parquet", b"ARROW1": "arrow", b"{": "jsonl", b"[": "json"}
+CALLED = {"parquet": "a Parquet", "arrow": "an Arrow", "json": "a JSON", "jsonl": "a JSON lines"}
 
 
-def open_file(path: Path, reading: Reading) -> Users:
-    """The rows of a file; reading them can still fail and says so then."""
-    require_readable(path)
-    name = path.name.removesuffix(".gz")
-    kind = format_of(path, reading)
-    if kind == "parquet":
-        return Users(Path(name).stem, str(path), _parquet(path), 1, "row", explain=_no_parquet)
-    header = kind == "csv" and (reading.header or _names_a_column(reading))
-    header = header or (kind == "lines" and reading.header)
-    separator = "\t" if Path(name).suffix == ".tsv" else ","
-    frame = pl.scan_csv(
-        path,
-        has_header=header,
-        separator=separator if kind == "csv" else NOT_IN_TEXT,
-        quote_char='"' if kind == "csv" else None,
-        infer_schema=False,  # everything is text: 007 stays 007
-        glob=False,
-    )
+def open_file(path: Path, reading: Reading, domain: Collection[str] | None = None) -> Users:
+    """The rows of a file; reading them can still fail and says so then.
+
+    A value of the `domain` in the first row says that this is no header.
+    """
+    found = content(path)
+    kind = format_of(found, reading)
+    if kind in TEXT:
+        return open_text(found, kind, reading, domain)
+    if kind == "excel":
+        return open_workbook(found, reading, domain)
+    found = found.in_memory()
+    try:
+        frame = {
+            "parquet": _parquet, "arrow": _arrow, "json": _json, "jsonl": _json_lines
+        }[kind](found)  # fmt: skip
+    except (OSError, ValueError, RecursionError) as error:
+        raise InvalidData(f"{found.source}: {_unreadable(kind, error)}") from None
+    except BaseException as error:  # panics, too
+        if decoding_error(error) is None:
+            raise
+        raise InvalidData(f"{found.source}: {_unreadable(kind, error)}") from None
 
     def explain(error: Exception) -> str:
-        return _why_not_text(path, separator if kind == "csv" else None, error)
+        return _unreadable(kind, error)
 
-    return Users(Path(name).stem, str(path), frame, 1 + header, "row", header, frame, explain)
-
-
-def require_readable(path: Path) -> None:
-    """Refuse what is not a file with something in it."""
-    if path.is_dir():
-        raise InvalidData(f"{path}: is a folder; name one file in it.")
-    try:
-        with path.open("rb") as file:
-            if path.is_file() and not file.read(1):
-                raise InvalidData(f"{path}: is empty; at least two different values are needed.")
-    except FileNotFoundError:
-        raise InvalidData(f"{path}: there is no such file.{_similar(path)}") from None
-    except OSError as error:
-        raise InvalidData(f"{path}: cannot be opened: {error.strerror}.") from None
-    if not path.is_file():
-        raise InvalidData(f"{path}: is not a regular file; save the data to a file first.")
+    untrusted, name = kind in ("parquet", "arrow"), Path(found.name).stem
+    return Users(name, found.source, frame, 1, "row", untrusted=untrusted, explain=explain)
 
 
-def format_of(path: Path, reading: Reading) -> Format:
+def format_of(found: Content | Path, reading: Reading) -> Format:
     """What the file holds, as asked or by its ending."""
     if reading.input_format:
         return reading.input_format
-    ending = Path(path.name.lower().removesuffix(".gz")).suffix
-    if ending not in ENDINGS:
-        known = ", ".join(ENDINGS)
-        choices = ", ".join(get_args(Format))
+    ending = Path(_plain_name(found.name.lower())).suffix
+    if isinstance(found, Content) and found.path == Path("-"):
+        kind = _by_start(found.sample())
+    elif ending in ENDINGS:
+        kind = ENDINGS[ending]
+    else:
         raise InvalidData(
-            f"{path}: endings are {known} (and .gz after them); say what the file holds "
-            f"with `input_format` ({choices})."
+            f"{getattr(found, 'source', found)}: endings are {', '.join(ENDINGS)} (and "
+            f"{' '.join(PACKED)} after them); say what the file holds with `input_format` "
+            f"({', '.join(get_args(Format))})."
         )
-    text = ENDINGS[ending] != "parquet"
-    return "transactions" if reading.pick and text else ENDINGS[ending]
+    return "transactions" if reading.pick and kind in TEXT else kind
 
 
-def opened(path: Path) -> IO[bytes]:
-    """The bytes of a file, decompressed where they are compressed."""
-    with path.open("rb") as file:
-        compressed = file.read(2) == b"\x1f\x8b"
-    return gzip.open(path) if compressed else path.open("rb")  # type: ignore[return-value]
+def _plain_name(name: str) -> str:
+    while name.endswith(PACKED):
+        name = name[: name.rindex(".")]
+    return name
 
 
-def _names_a_column(reading: Reading) -> bool:
-    parts = str(reading.column or "1").split(",")
-    return not all(part.strip().isdecimal() for part in parts)
+def _by_start(start: bytes) -> Format:
+    return next((kind for first, kind in STARTS.items() if start.lstrip().startswith(first)), "csv")
 
 
-def _parquet(path: Path) -> pl.LazyFrame:
-    with opened(path) as file:
-        if isinstance(file, gzip.GzipFile):
-            try:
-                return pl.scan_parquet(io.BytesIO(file.read()))
-            except (OSError, EOFError, zlib.error):
-                raise InvalidData(f"{path}: is a damaged gzip file; fetch it again.") from None
-    return pl.scan_parquet(path, glob=False)
+def _parquet(found: Content) -> pl.LazyFrame:
+    return pl.scan_parquet(found.scannable, glob=False)
 
 
-def _no_parquet(error: Exception) -> str:
-    return f"is not a Parquet file that can be read ({str(error).strip().splitlines()[0]})."
+def _arrow(found: Content) -> pl.LazyFrame:
+    if found.sample().startswith(b"ARROW1"):
+        return pl.scan_ipc(found.scannable)
+    return read_stream(found.scannable).lazy()
 
 
-def _similar(path: Path) -> str:
-    folder = path.parent
+def _json_lines(found: Content) -> pl.LazyFrame:
+    return pl.scan_ndjson(found.scannable, infer_schema_length=None)
+
+
+def _json(found: Content) -> pl.LazyFrame:
+    """A list of records or of values; or records line by line, as some call JSON, too."""
+    text = found.memory if found.memory is not None else found.path.read_bytes()
+    if text.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"{"):
+        frame = _json_lines(found)
+        if len(frame.collect()) < 2:
+            raise ValueError("a list of values or of objects is needed")
+        return frame
     try:
-        return did_you_mean(path.name, [p.name for p in folder.iterdir() if p.is_file()])
-    except OSError:
-        return f" There is no folder {str(folder)!r} either."
+        return pl.read_json(io.BytesIO(text), infer_schema_length=None).lazy()
+    except pl.exceptions.PolarsError:
+        held: Any = json.loads(text)
+    if not isinstance(held, list) or any(isinstance(value, list | dict) for value in held):
+        raise ValueError("a list of values or of objects is needed")
+    return pl.LazyFrame({VALUE: [None if v is None else _as_text(v) for v in held]})
 
 
-def _why_not_text(path: Path, separator: str | None, error: Exception) -> str:
-    """Read the file again, slowly, to name the row where reading ends."""
-    try:
-        with opened(path) as file:
-            for row, line in enumerate(file, 1):
-                try:
-                    line.decode()
-                except UnicodeDecodeError:
-                    return (
-                        f"row {row:,} is not UTF-8 text; save the file as UTF-8, "
-                        f"for example with iconv -f latin1 -t utf-8."
-                    )
-        if separator:
-            with io.TextIOWrapper(opened(path), "utf-8-sig", newline="") as lines:
-                return _ragged(lines, separator, error)
-    except (OSError, EOFError, zlib.error):
-        return "is a damaged gzip file; fetch it again."
-    return f"cannot be read: {str(error).strip().splitlines()[0]}"
+def _as_text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
 
 
-def _ragged(lines: io.TextIOWrapper, separator: str, error: Exception) -> str:
-    rows, width, row = csv.reader(lines, delimiter=separator, strict=True), 0, 0
-    try:
-        for row, fields in enumerate(rows, 1):
-            width = width or len(fields)
-            if len(fields) > width:
-                return (
-                    f"row {row:,} has {len(fields)} fields where the first row has {width}; "
-                    f"put values that hold a comma in double quotes, or use `input_format=lines` "
-                    f"(or transactions)."
-                )
-    except csv.Error:
-        return f"row {row + 1:,} has a double quote that is out of place or never closed."
-    return f"cannot be read: {str(error).strip().splitlines()[0]}"
+def _unreadable(kind: str, error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return f"is not {CALLED[kind]} file that can be read ({lines[0] if lines else 'damaged'})."

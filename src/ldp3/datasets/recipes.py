@@ -9,8 +9,9 @@ import polars as pl
 from ldp3.datasets.base import Pick, Reading, Source
 from ldp3.datasets.binning import grid_cells
 from ldp3.datasets.columns import COORDINATES
-from ldp3.datasets.counting import count, plural
+from ldp3.datasets.counting import count
 from ldp3.datasets.files import open_file
+from ldp3.datasets.missing import plural
 from ldp3.datasets.transactions import single_values
 from ldp3.datasets.users import VALUE, Users
 from ldp3.errors import require

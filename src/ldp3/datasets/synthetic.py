@@ -29,6 +29,8 @@ class Synthetic(Source):
         Number of users.
     """
 
+    ordered: ClassVar[bool] = False  # whether the shape lies along a line, as a bell does
+
     d: int = 128
     n: int = 1_000_000
 
@@ -55,6 +57,7 @@ class Synthetic(Source):
             apportion(self.weights(), self.n),
             [str(value) for value in range(self.d)],
             line,
+            ordered=self.ordered,
         )
 
 
@@ -104,6 +107,7 @@ class Gaussian(Synthetic):
     r"""A bell: $$f_v \propto e^{-(v - μ)^2 / 2σ^2},$$ with μ and σ as fractions of the domain."""
 
     aliases: ClassVar[tuple[str, ...]] = ("normal", "bell")
+    ordered: ClassVar[bool] = True
 
     mean: float = 0.5
     std: float = 0.15
@@ -122,6 +126,8 @@ class Gaussian(Synthetic):
 @dataclass(frozen=True, kw_only=True)
 class Bimodal(Synthetic):
     r"""Two bells of unequal weight, at a quarter and three quarters of the domain."""
+
+    ordered: ClassVar[bool] = True
 
     share: float = 0.3
     std: float = 0.05

@@ -5,7 +5,9 @@ from dataclasses import replace
 import polars as pl
 
 from ldp3.datasets.base import Pick, Reading
-from ldp3.datasets.counting import LABEL, arranged, most_frequent, plural
+from ldp3.datasets.counting import most_frequent
+from ldp3.datasets.missing import plural
+from ldp3.datasets.order import LABEL, arranged
 from ldp3.datasets.users import COUNT, ROW, VALUE, Users
 from ldp3.randomness.streams import stream
 
@@ -15,17 +17,19 @@ ITEM, PLACE = "item", "place"
 def single_values(users: Users, reading: Reading) -> tuple[Users, list[str] | None]:
     """One item per user, out of the `top` most frequent, which are the domain.
 
-    Users left with none are left out.
+    Users left with none are left out, or hold `other` if it is given.
     """
     lines = users.frame.select(pl.nth(0).alias("line")).with_row_index(ROW)
     users, items = _items(users, lines)
-    domain = None
+    domain, every = None, items
     if reading.top is not None:
         users, items, domain = _restrict(users, items, reading.top)
     values, notes = _pick(items, reading.pick or "most_frequent")
+    if reading.top is not None and reading.other is not None:
+        values = _with_other(values, every, reading.other)
     empty = _number_of_lines(users) - len(values)
     if empty:
-        which = f"in the top {reading.top:,}" if reading.top else "at all"
+        which = f"in the top {reading.top:,}" if reading.top and not reading.other else "at all"
         notes = (*notes, f"{plural(empty, 'user')} without an item {which} left out.")
     if not len(values):
         raise users.error("holds no items.")
@@ -61,6 +65,12 @@ def _restrict(users: Users, items: pl.DataFrame, top: int) -> tuple[Users, pl.Da
     kept, notes = most_frequent(arranged(occurrences), top, "occurrence")
     items = items.join(kept, left_on=ITEM, right_on=LABEL, how="semi")
     return users.noting(*notes), items, kept[LABEL].to_list()
+
+
+def _with_other(values: pl.DataFrame, items: pl.DataFrame, other: str) -> pl.DataFrame:
+    """The users who have items, but none of those that are kept, hold `other`."""
+    rest = items.select(ROW).unique().join(values, on=ROW, how="anti")
+    return pl.concat([values, rest.with_columns(pl.lit(other).alias(VALUE))]).sort(ROW)
 
 
 def _pick(items: pl.DataFrame, pick: Pick) -> tuple[pl.DataFrame, tuple[str, ...]]:

@@ -1,11 +1,14 @@
 """Rows of users before they are counted, and where in the file each one stands."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import polars as pl
 
+from ldp3.apart import Unreadable, decoding_error
 from ldp3.errors import InvalidData
+from ldp3.tables import collect, schema
 
 VALUE, COUNT, ROW = "value", "count", "row"  # the columns of a frame that is ready to be counted
 
@@ -38,6 +41,15 @@ class Users:
         Why the rows cannot be read, in words, given what the reader said.
     notes
         What a person should know about how the rows were read.
+    parts
+        The files that the rows come from, one after the other, where these are several.
+    items
+        Whether a row holds several items of one user, a transaction.
+    title
+        What the header calls the column of the values.
+    untrusted
+        Whether the rows are decoded in a process of their own, because a damaged file could end
+        this one.
     """
 
     name: str
@@ -49,13 +61,15 @@ class Users:
     whole: pl.LazyFrame | None = None
     explain: Callable[[Exception], str] = _unexplained
     notes: tuple[str, ...] = ()
+    parts: "tuple[Users, ...]" = ()
+    items: bool = False
+    title: str | None = None
+    untrusted: bool = False
 
     def collect(self, query: pl.LazyFrame) -> pl.DataFrame:
         """Run a query over the rows, in batches; what cannot be read is said in one line."""
-        try:
-            return query.collect(engine="streaming")
-        except (pl.exceptions.PolarsError, OSError) as error:
-            raise self._unreadable(error) from error
+        with self._explaining():
+            return collect(query) if self.untrusted else query.collect(engine="streaming")
 
     @property
     def text(self) -> bool:
@@ -64,10 +78,8 @@ class Users:
 
     def schema(self) -> pl.Schema:
         """Names and types of the columns."""
-        try:
-            return self.frame.collect_schema()
-        except (pl.exceptions.PolarsError, OSError) as error:
-            raise self._unreadable(error) from error
+        with self._explaining():
+            return schema(self.frame) if self.untrusted else self.frame.collect_schema()
 
     def selecting(self, *columns: pl.Expr) -> "Users":
         """The same rows with other columns."""
@@ -86,11 +98,16 @@ class Users:
 
     def place(self, index: int) -> str:
         """What a person calls the row with this index."""
+        for part in self.parts:
+            rows = part.collect(part.frame.select(pl.len())).item()
+            if index < rows:
+                return f"{part.source}, {part.place(index)}"
+            index -= rows
         return f"{self.unit} {self.first + index:,}"
 
     def blank_rows_at_end(self) -> int:
         """How many rows at the end hold nothing at all: blank lines, not users."""
-        if self.whole is None:
+        if self.whole is None or self.parts:  # parts come without theirs
             return 0
         blank = self.whole.select(pl.all_horizontal(pl.all().is_null()).alias(VALUE))
         filled = blank.with_row_index(ROW).filter(~pl.col(VALUE))
@@ -101,6 +118,18 @@ class Users:
     def error(self, what: str) -> InvalidData:
         """An error that names the file."""
         return InvalidData(f"{self.source}: {what}")
+
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
+        """Say in one line what cannot be read; what the reader of a text file panics at, too."""
+        try:
+            yield
+        except (pl.exceptions.PolarsError, OSError, Unreadable) as error:
+            raise self._unreadable(error) from error
+        except BaseException as error:
+            if (reason := decoding_error(error)) is None:
+                raise
+            raise self._unreadable(ValueError(reason)) from error
 
     def _unreadable(self, error: Exception) -> InvalidData:
         if isinstance(error, pl.exceptions.NoDataError):

@@ -77,10 +77,12 @@ class Measured:
     def __init__(self) -> None:
         self.outcomes: list[Outcome] = []  # without their sums
         self.sums: dict[Cell, IntArray] = {}  # by the first repeat of a cell
+        self.summed = True  # all of it; the blocks of a finished table have no sums
         self.cells: set[Cell] = set()
 
     def add(self, outcome: Outcome) -> None:
         """Take in a block."""
+        self.summed &= outcome.sums is not None
         if outcome.sums is not None:
             cell = outcome.block.cell.first
             known = self.sums.get(cell)
@@ -94,15 +96,16 @@ def exact_sums(frequencies: Sequence[FloatArray]) -> IntArray:
     scaled = np.nan_to_num(np.stack(frequencies)) * _HIGH
     high = np.floor(scaled)
     low = np.floor((scaled - high) * _LOW)
-    return _carried(np.stack([high, low]).astype(np.int64).sum(axis=1))
+    return carried(np.stack([high, low]).astype(np.int64).sum(axis=1))
 
 
 def from_sums(sums: IntArray) -> FloatArray:
     """The sums as numbers again."""
-    high, low = _carried(sums)
+    high, low = carried(sums)
     return (high + low / _LOW) / _HIGH
 
 
-def _carried(sums: IntArray) -> IntArray:
+def carried(sums: IntArray) -> IntArray:
+    """The one way to write such sums: what the small parts have too much goes to the large."""
     carry = sums[1] // int(_LOW)
     return np.stack([sums[0] + carry, sums[1] - carry * int(_LOW)])

@@ -7,9 +7,10 @@ import numpy as np
 import polars as pl
 
 from ldp3.arrays import FloatArray, IntArray
-from ldp3.experiment.cells import Cell, Measured, Outcome, from_sums
+from ldp3.experiment.cells import Cell, Measured, Outcome, carried, from_sums
 from ldp3.experiment.lab import Lab
 from ldp3.results.table import SCHEMA, Results
+from ldp3.types import Dataset
 
 
 def collect(lab: Lab, measured: Measured, about: Mapping[str, Any]) -> Results:
@@ -26,7 +27,7 @@ def collect(lab: Lab, measured: Measured, about: Mapping[str, Any]) -> Results:
         **ex.identity,
         "better": {c.spec: m.better for c, m in zip(ex.metrics, metrics, strict=True)},
         "seconds": seconds,
-        "notes": [*(note for data in ex.datasets for note in data.notes), *lab.notes],
+        "notes": [*_notes(ex.datasets), *lab.notes],
         **about,
     }
     return Results(
@@ -36,12 +37,18 @@ def collect(lab: Lab, measured: Measured, about: Mapping[str, Any]) -> Results:
         manifest=manifest,
         datasets=dict(lab.datasets),
         means=None
-        if ex.keep == "scores"
+        if ex.keep == "scores" or not measured.summed
         else _stacked([_means(lab, *group, measured.sums) for group in ran.items()]),
         estimates=_stacked([_estimates(lab, *group) for group in ran.items()])
         if ex.keep == "estimates"
         else None,
     )
+
+
+def _notes(datasets: Sequence[Dataset]) -> list[str]:
+    """What a person should know of the data; of which, where there are several."""
+    of = {data.name: f"{data.name}: " if len(datasets) > 1 else "" for data in datasets}
+    return [of[data.name] + note for data in datasets for note in data.notes]
 
 
 def _scores(lab: Lab, cell: Cell, parts: Sequence[Outcome]) -> pl.DataFrame:
@@ -70,7 +77,9 @@ def _means(
     counts = sum((~np.isnan(part.values[:, :, 0])).sum(axis=0) for part in parts)
     there = np.flatnonzero(counts)
     frequencies = from_sums(sums[cell])[there] / np.asarray(counts)[there, None]
-    return _vectors(lab, cell, there, frequencies)
+    exact = carried(sums[cell])[:, there].swapaxes(0, 1).reshape(len(there), -1)
+    before = pl.Series("sums", exact, dtype=pl.Array(pl.Int64, exact.shape[1])).arr.to_list()
+    return _vectors(lab, cell, there, frequencies).with_columns(before)
 
 
 def _estimates(lab: Lab, cell: Cell, parts: Sequence[Outcome]) -> pl.DataFrame:

@@ -6,13 +6,14 @@ the workers that held it are gone. It travels as specs, the histogram and the so
 plug-ins: workers read no files of ours.
 """
 
+import asyncio
 import logging
 import pickle
 import socket
 import time
 import warnings
-from collections.abc import Iterator
-from concurrent.futures import CancelledError, Executor
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -24,7 +25,7 @@ from ldp3.experiment.tasks import Workers
 from ldp3.progress import Progress
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client, Security
 
 PATIENCE = 5  # seconds that a scheduler has to answer
 BUNDLE = 0.5  # seconds of work to send at once: many times what it costs to send it
@@ -33,6 +34,11 @@ _DEAF = "import signal\ndef dask_setup(worker):\n    signal.signal(signal.SIGINT
 # Dask's workers give memory back at once and would fetch it anew for every chunk of users, which
 # costs twice as much as the work itself
 _MEMORY = {"MALLOC_TRIM_THRESHOLD_": 1 << 28, "MALLOC_MMAP_THRESHOLD_": 1 << 25}
+# who works and on what is for nobody else to read
+_NO_PAGES: dict[str, list[str]] = {
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+}
 
 
 def on_dask(executor: object) -> bool:
@@ -49,7 +55,7 @@ def cluster(where: "Client | str", count: int, lab: Lab, progress: Progress) -> 
     of `count` processes on this machine.
     """
     _refuse_strangers(lab.experiment)
-    with _client(where, count) as client, _losses_told(client):
+    with _client(where, count, progress.note) as client, _losses_told(client):
         threads = ClusterThreads(client, progress)
         threads()
         # pickled here, or the scheduler would build the lab too
@@ -58,9 +64,11 @@ def cluster(where: "Client | str", count: int, lab: Lab, progress: Progress) -> 
 
 
 @contextmanager
-def cluster_executor(where: "Client | str", count: int) -> Iterator[Executor]:
+def cluster_executor(
+    where: "Client | str", count: int, note: Callable[[str], None]
+) -> Iterator[Executor]:
     """The bare executor of a cluster, for tasks that need no lab."""
-    with _client(where, count) as client, _losses_told(client):
+    with _client(where, count, note) as client, _losses_told(client):
         yield client.get_executor(pure=False)
 
 
@@ -115,7 +123,7 @@ class ClusterThreads:
 
 
 @contextmanager
-def _client(where: "Client | str", count: int) -> Iterator["Client"]:
+def _client(where: "Client | str", count: int, note: Callable[[str], None]) -> Iterator["Client"]:
     if not isinstance(where, str):
         yield where
         return
@@ -126,12 +134,13 @@ def _client(where: "Client | str", count: int) -> Iterator["Client"]:
         raise LDPError("Dask is not installed: pip install 'ldp3[dask]'.") from None
     with _hushed():
         if where == "dask":
-            keep = {f"distributed.nanny.pre-spawn-environ.{k}": v for k, v in _MEMORY.items()}
+            memory = {f"distributed.nanny.pre-spawn-environ.{k}": v for k, v in _MEMORY.items()}
             with (
-                dask.config.set(keep),
+                dask.config.set({**memory, **_NO_PAGES}),
                 distributed.LocalCluster(
                     n_workers=count, threads_per_worker=1, processes=True, host="127.0.0.1",
-                    dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL, preload=[_DEAF],
+                    dashboard_address="127.0.0.1:0", security=_security(note),
+                    silence_logs=logging.CRITICAL, preload=[_DEAF],
                 ) as local,
                 distributed.Client(local, set_as_default=False) as client,
             ):  # fmt: skip
@@ -143,25 +152,65 @@ def _client(where: "Client | str", count: int) -> Iterator["Client"]:
         except (OSError, ValueError) as error:
             raise LDPError(
                 f"No Dask scheduler answers at {where!r} within {PATIENCE} s: an address looks "
-                f"like 'tcp://host:8786'; `dask scheduler` starts one."
+                f"like 'tcp://host:8786'; `dask scheduler` starts one. For 'tls://', Dask's own "
+                f"settings name the certificates."
             ) from error
         with client:
             yield client
 
 
+def _security(note: Callable[[str], None]) -> "Security | None":
+    """Certificates for this one cluster: whoever reaches its port could run code here."""
+    from distributed import Security
+
+    try:
+        return Security.temporary()
+    except ImportError:
+        note(
+            "The cluster's port on 127.0.0.1 asks for no password: whoever works on this machine "
+            "could run code as you. pip install cryptography closes it."
+        )
+        return None
+
+
 def _knock(where: str) -> None:
-    """Refuse what is no scheduler: a client waits forever for a port that does not speak."""
+    """Refuse what does not answer as a scheduler does: a client would wait for it for ever."""
     address = urlsplit(where)
     if address.scheme not in ("tcp", "tls") or not address.hostname or not address.port:
         raise ValueError(where)
-    with socket.create_connection((address.hostname, address.port), PATIENCE) as line:
-        heard = b""
-        # without encryption, a scheduler speaks first, and of this
-        while address.scheme == "tcp" and b"pickle-protocol" not in heard:
+    if address.scheme == "tcp":
+        _listen(address.hostname, address.port)
+    try:
+        with ThreadPoolExecutor(1) as apart:  # a notebook has a loop at work in this thread
+            apart.submit(lambda: asyncio.run(_greet(where))).result()
+    except Exception as error:  # whatever it is that answers, it is none
+        raise OSError(where) from error
+
+
+def _listen(host: str, port: int) -> None:
+    """Without encryption a scheduler speaks first, and of this; of others Dask trusts the length.
+
+    A stranger that sends a byte now and then is not waited for longer than a silent one.
+    """
+    heard, end = b"", time.monotonic() + PATIENCE
+    with socket.create_connection((host, port), PATIENCE) as line:
+        while b"pickle-protocol" not in heard:
+            line.settimeout(max(end - time.monotonic(), 0.001))
             part = line.recv(4096)
             if not part or len(heard) > 4096:
-                raise OSError(where)
+                raise OSError(f"{host}:{port}")
             heard += part
+
+
+async def _greet(where: str) -> None:
+    from distributed import Security, rpc
+
+    security = Security()  # what Dask's own configuration says
+    async with asyncio.timeout(PATIENCE):
+        arguments = security.get_connection_args("client")
+        async with rpc(where, connection_args=arguments, timeout=PATIENCE) as scheduler:
+            if (await scheduler.identity()).get("type") != "Scheduler":
+                raise ValueError(where)
 
 
 @contextmanager

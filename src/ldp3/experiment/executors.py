@@ -1,12 +1,14 @@
 """Who works on an experiment: threads, processes, a Dask cluster, or what a caller hands in."""
 
+import os
 import signal
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from concurrent.futures.process import ProcessPoolExecutor
 from concurrent.futures.thread import ThreadPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from ldp3.cores import available_cores
@@ -68,4 +70,13 @@ def _local_pool(executor: object, count: int, lab: Lab) -> tuple[Executor, Lab |
 
 def _start_worker(lab: Lab) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what Ctrl-C means
+    Thread(target=_end_with_parent, daemon=True).start()
     lab_of(lab.experiment)
+
+
+def _end_with_parent() -> None:
+    """A parent that was killed told nobody: its workers would wait for work for ever."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

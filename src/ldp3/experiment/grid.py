@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from hashlib import sha256
 from importlib.metadata import version
+from itertools import chain, count
 from math import isfinite, prod
 from pathlib import Path
 from platform import python_version
@@ -16,7 +17,15 @@ from typing import Any, Literal, get_args
 from ldp3 import kinds, specs
 from ldp3.attacks.base import Attack
 from ldp3.attacks.scene import named_targets
-from ldp3.errors import InvalidParameter, as_python, require, settle_numbers, whole
+from ldp3.errors import (
+    InvalidParameter,
+    as_python,
+    require,
+    require_possible,
+    settle_numbers,
+    whole,
+)
+from ldp3.files import real_path
 from ldp3.metrics.base import Metric
 from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import PostProcessor
@@ -29,7 +38,9 @@ Reference = Literal["truth", "raw"]
 Keep = Literal["scores", "means", "estimates"]
 Named = str | type | object  # a spec, a class, or a ready object
 
+MOST_CELLS = 10**7  # what is to do is written down before it is done
 PACKAGES = ("ldp3", "numpy", "numba", "scipy", "polars")
+REPEATS = 10  # where nobody asks for a number
 
 
 @dataclass(frozen=True)
@@ -58,7 +69,10 @@ NOBODY = Choice("none", "none")  # attacks
 
 @dataclass(frozen=True)
 class Experiment:
-    """Data, grid and seed. Two equal experiments give the same table on any machine.
+    """Data, grid and seed. Two equal experiments give the same table.
+
+    Not only on one machine: what a processor can do changes no bit. Another C library may change
+    the last one of a logarithm.
 
     Parameters
     ----------
@@ -68,6 +82,8 @@ class Experiment:
         The grid, in the order of the tables.
     repeats, seed
         Independent collections per dataset, protocol and ε, and where their randomness starts.
+    repeats_asked
+        Whether somebody asked for this number of repeats, or it was chosen.
     simulate
         ``exact`` draws the tally from its law where the protocol knows it, ``users`` perturbs
         every user's value.
@@ -88,13 +104,14 @@ class Experiment:
     protocols: tuple[Choice, ...]
     methods: tuple[Choice, ...]
     metrics: tuple[Choice, ...]
-    repeats: int = 10
+    repeats: int = REPEATS
     seed: int = 0
     simulate: Way = "exact"
     reference: Reference = "truth"
     keep: Keep = "means"
     plugins: tuple[Path, ...] = ()
     attacks: tuple[Choice, ...] = (NOBODY,)
+    repeats_asked: bool = True
     fake_users: str = "0"
     targets: tuple[str, ...] = ("top:10",)
 
@@ -103,7 +120,10 @@ class Experiment:
         _must(len(self.epsilons) > 0, "at least one `epsilons` is needed", self.epsilons)
         for e in self.epsilons:
             _must(isfinite(e) and e > 0, "`epsilons` must be numbers > 0", e)
+            require_possible("benchmark", e)
         _must(whole(self.repeats, 1), "`repeats` must be at least 1", self.repeats)
+        most = f"`repeats` must be so few that there are at most {MOST_CELLS:,} cells"
+        _must(self.size <= MOST_CELLS, most, self.repeats)
         _must(whole(self.seed, 0), "`seed` must be at least 0", self.seed)
         _must(self.simulate in get_args(Way), "`simulate` is 'exact' or 'users'", self.simulate)
         known = self.reference in get_args(Reference)
@@ -121,7 +141,13 @@ class Experiment:
         handed_in = (*self.protocols, *self.methods, *self.metrics, *self.attacks[1:])
         return {
             "data": [
-                {"name": data.name, "digest": data.digest, "n": data.n, "d": data.d}
+                {
+                    "name": data.name,
+                    "digest": data.digest,
+                    "n": data.n,
+                    "d": data.d,
+                    **({"ordered": True} if data.ordered else {}),
+                }
                 for data in self.datasets
             ],
             "epsilons": list(self.epsilons),
@@ -131,6 +157,7 @@ class Experiment:
             "methods": [c.spec for c in self.methods],
             "metrics": [c.spec for c in self.metrics],
             "repeats": self.repeats,
+            "repeats_asked": self.repeats_asked,
             "seed": self.seed,
             "simulate": self.simulate,
             "reference": self.reference,
@@ -161,7 +188,7 @@ def experiment(
     methods: Named | Sequence[Named] = "paper",
     metrics: Named | Sequence[Named] = "l1",
     *,
-    repeats: int = 10,
+    repeats: int | None = None,
     seed: int = 0,
     simulate: Way = "exact",
     reference: Reference = "truth",
@@ -172,7 +199,7 @@ def experiment(
     targets: str | Sequence[str] = "top:10",
 ) -> Experiment:
     """The experiment that people mean: names looked up, sets opened, doubles and nonsense out."""
-    paths = tuple(Path(p).resolve() for p in plugins)
+    paths = tuple(map(real_path, plugins))
     modules = load_plugins(paths)
     given = epsilons if isinstance(epsilons, Iterable) else [epsilons]
     chosen = choices(PostProcessor, methods, modules)
@@ -183,7 +210,8 @@ def experiment(
         protocols=choices(FrequencyOracle, protocols, modules),
         methods=none + tuple(c for c in chosen if c.spec != "none"),
         metrics=choices(Metric, metrics, modules),
-        repeats=repeats,
+        repeats=REPEATS if repeats is None else repeats,
+        repeats_asked=repeats is not None,
         seed=seed,
         simulate=simulate,
         reference=reference,
@@ -215,13 +243,12 @@ def _must(holds: bool, what: str, got: object) -> None:
 def _told_apart(datasets: Sequence[Dataset]) -> tuple[Dataset, ...]:
     """The datasets without their users' order; of equal names, the later ones get a number."""
     require(len(datasets) > 0, "benchmark", "at least one dataset is needed", "none")
-    seen: dict[str, int] = {}
-    apart = []
+    apart: dict[str, Dataset] = {}
     for data in datasets:
-        seen[data.name] = again = seen.get(data.name, 0) + 1
-        name = data.name if again == 1 else f"{data.name} ({again})"
-        apart.append(replace(data, name=name, values=None))
-    return tuple(apart)
+        numbered = (f"{data.name} ({again})" for again in count(2))
+        name = next(name for name in chain([data.name], numbered) if name not in apart)
+        apart[name] = replace(data, name=name, values=None)
+    return tuple(apart.values())
 
 
 def choices(
@@ -239,8 +266,7 @@ def choices(
 
 
 def _open(kind: Any, thing: Named, modules: Sequence[ModuleType]) -> list[Choice]:
-    if isinstance(thing, str) and (name := kinds.plain(thing)) in ("all", *kind.sets):
-        members = kinds.find(kind) if name == "all" else kind.sets[name]
+    if isinstance(thing, str) and (members := _set(kind, kinds.plain(thing))):
         return [Choice(spec, spec, asked=False) for spec in members]
     if isinstance(thing, FrequencyOracle):
         raise InvalidParameter(
@@ -249,6 +275,17 @@ def _open(kind: Any, thing: Named, modules: Sequence[ModuleType]) -> list[Choice
         )
     spec = _canonical(kind, thing, modules)
     return [Choice(spec, spec if isinstance(thing, str) else thing)]
+
+
+def _set(kind: Any, name: str) -> list[str]:
+    """The members of a set that people name as one; none if there is no such set.
+
+    ``all`` leaves out what another one does better, ``literature`` does not.
+    """
+    if name in ("all", "literature"):
+        every = kinds.find(kind)
+        return [s for s, cls in every.items() if name != "all" or not getattr(cls, "instead", "")]
+    return list(kind.sets.get(name, ()))
 
 
 def _canonical(kind: type, thing: Named, modules: Sequence[ModuleType]) -> str:

@@ -1,25 +1,36 @@
 """Nothing finished is lost: a run with an output writes down each block as it ends.
 
 The journal stands beside the output. Its first line says what the run is, every other line holds
-one block, with its numbers bit by bit. Whoever is killed leaves at worst half a line at the end,
-which is cut off. When the output is complete, the journal goes.
+one block, with its numbers bit by bit, under a seal: blocks whose lines are damaged run again.
+Whoever is killed leaves at worst half a line at the end, which is cut off. Before files of the
+output are written, a line says so: until then, what stands there is not ours. When the output is
+complete and on the disk, the journal goes.
+
+A run that adds repeats to a finished output first copies that output's blocks into its journal:
+from then on the journal holds everything, whatever happens to the output.
 """
 
 import json
-from base64 import b64decode, b64encode
-from dataclasses import asdict
+import os
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ldp3.errors import InvalidParameter, LDPError
-from ldp3.experiment.cells import Block, Cell, Measured, Outcome, exact_sums, from_sums
+from ldp3.errors import InvalidData, InvalidParameter, LDPError
+from ldp3.experiment.cells import Measured, Outcome
+from ldp3.experiment.earlier import goes_on
 from ldp3.experiment.grid import Experiment
-from ldp3.results.storage import files_of, manifest_of, read_manifest
+from ldp3.experiment.lines import read, written
+from ldp3.files import lock, sync_folder
+from ldp3.results.storage import files_of, is_table, read_manifest, read_table
 from ldp3.results.table import Results
+from ldp3.seals import sealed, unsealed
+
+SYNCED = 2.0  # seconds of finished work that a power cut may cost, at most, beside the last block
 
 
 class Journal:
@@ -31,23 +42,34 @@ class Journal:
         self.experiment = experiment
         self.file = file
         self.measured = Measured()
+        self.finished = 0  # repeats in an output that is complete, to which others are added
+        self.damaged = 0  # lines whose blocks run again
+        self._synced = time.monotonic()
 
     def append(self, outcome: Outcome) -> None:
-        """Keep a block; it is with the operating system when this returns."""
-        try:
-            self.file.write(_line(_written(outcome)))
-            self.file.flush()
-        except OSError as error:
-            raise LDPError(
-                f"Cannot write {str(self.path)!r}: {error.strerror}. What it holds is kept."
-            ) from error
+        """Keep a block; it is with the operating system when this returns, and soon on the disk."""
+        self._write(written(outcome), time.monotonic() - self._synced > SYNCED)
         self.measured.add(outcome)
 
     def finish(self, results: Results) -> None:
         """Write the output, then forget the journal."""
+        self._write(_SAVING)
         results.save(self.output)
         self.file.close()
         self.path.unlink()
+        sync_folder(self.path.parent)
+
+    def _write(self, content: dict[str, Any], sync: bool = True) -> None:
+        try:
+            self.file.write(_line(content))
+            self.file.flush()
+            if sync:
+                os.fsync(self.file.fileno())
+                self._synced = time.monotonic()
+        except OSError as error:
+            raise LDPError(
+                f"Cannot write {str(self.path)!r}: {error.strerror}. What it holds is kept."
+            ) from error
 
     def close(self) -> None:
         """Let go of the file; a journal without a single block is not worth keeping."""
@@ -58,34 +80,80 @@ class Journal:
     def begin(self, fresh: bool) -> None:
         """Take over what an earlier run wrote, or write the first line."""
         self.file.seek(0)
-        first, *lines = self.file.readlines() or [b""]
-        if not first.startswith(_HEAD[: len(first)]):
-            raise LDPError(f"{str(self.path)!r} is no journal of ours: move it away.")
-        head = _parsed(first)
-        if head is None or fresh:  # nothing yet, or killed while writing it
+        first = self.file.readline()
+        run = self._run(first, fresh)
+        if run is None:  # nothing yet, or killed while writing it
             self.file.truncate(0)
-            self.file.write(_line({"journal": self.experiment.identity}))
-            self.file.flush()
+            self._write({"journal": self.experiment.identity})
+            sync_folder(self.path.parent)
             return
-        if reason := difference(head["journal"], self.experiment.identity):
-            raise _refusal(self.output, "holds part of another run", reason)
+        self._require_same(run)
         size = len(first)
-        for line in lines:
-            if (found := _parsed(line)) is None:
+        for line in self.file:
+            if not line.endswith(b"\n"):  # half of one
                 break
-            self._take_over(_read(found))
+            run = self._take_over(line) or run
             size += len(line)
         self.file.truncate(size)  # the file is open for appending: writing goes on at the end
+        self._require_no_more(run)
+        if run["repeats"] != self.experiment.repeats:
+            self._write({"journal": self.experiment.identity})
 
-    def _take_over(self, outcome: Outcome) -> None:
-        """A block of an earlier run, once, and only if it kept as much as this run is to keep."""
-        twice = not self.measured.cells.isdisjoint(outcome.block.cells)
-        less = self.experiment.keep != "scores" and outcome.sums is None
-        if not twice and not less:
+    def _run(self, first: bytes, fresh: bool) -> dict[str, Any] | None:
+        """What the first line says the run is; None to start over."""
+        head = _parsed(first)
+        if head is not None and "journal" in head:
+            return None if fresh else head["journal"]
+        ours = _line({"journal": self.experiment.identity})
+        if not first.strip(b"\0\r\n ") or ours.startswith(first):
+            return None
+        if not _HEAD.match(first):
+            raise LDPError(f"{str(self.path)!r} is no journal of ours: move it away.")
+        if fresh:
+            return None
+        seal, _, text = ours.strip().partition(b" ")
+        if first.startswith(seal) or first.strip().endswith(text):
+            self.damaged += 1  # and yet it is this run's
+            return self.experiment.identity
+        raise LDPError(
+            f"The first line of {str(self.path)!r} is damaged, or of another version: start over "
+            f"with `fresh`."
+        )
+
+    def _take_over(self, line: bytes) -> dict[str, Any] | None:
+        """Add the block of a line; or what it says the run is, from here on."""
+        found = _parsed(line)
+        if found is None:
+            self.damaged += bool(line.strip())
+        elif "cell" in found and self.wants(outcome := read(found)):
             self.measured.add(outcome)
+        return None if found is None else found.get("journal")
+
+    def _require_same(self, run: dict[str, Any]) -> None:
+        if reason := difference(run, self.experiment.identity):
+            raise _refusal(self.output, "holds part of another run", reason)
+
+    def _require_no_more(self, run: dict[str, Any]) -> None:
+        """Refuse to end a run before the repeats that were asked for: some would be lost."""
+        more = goes_on(run, self.experiment.identity, self.output)
+        if not more and run["repeats"] != self.experiment.repeats:
+            raise InvalidParameter(
+                f"{str(self.output)!r} holds part of a run of {run['repeats']} repeats: go on with "
+                f"as many or more `repeats`, or start over with `fresh`."
+            )
+
+    def wants(self, outcome: Outcome) -> bool:
+        """Whether a block of an earlier run is new, and kept as much as this run is to keep."""
+        keep = "scores" if is_table(self.output) else self.experiment.keep
+        less = (keep != "scores" and outcome.sums is None) or (
+            keep == "estimates" and outcome.estimates is None
+        )
+        some = outcome.block.stop <= self.experiment.repeats
+        return some and not less and self.measured.cells.isdisjoint(outcome.block.cells)
 
 
-_HEAD = b'{"journal":'
+_SAVING = {"saving": True}
+_HEAD = re.compile(rb'([0-9a-f]{16} )?\{"journal":')
 
 
 def path_of(output: Path) -> Path:
@@ -98,60 +166,122 @@ def path_of(output: Path) -> Path:
 
 
 def open_journal(output: Path, experiment: Experiment, fresh: bool = False) -> Journal | None:
-    """Continue the journal of an output, or begin it; None if the output is complete.
+    """Continue the journal of an output, or begin it; None if all that is asked for is there.
 
     `fresh` forgets what an earlier run of ours left; what is not ours is never touched. An output
     that cannot be written is refused here, before there is anything to lose.
     """
-    before = _earlier(output)
-    if before is not None and not fresh:
-        if reason := difference(before, experiment.identity):
-            raise _refusal(output, "holds another run", reason)
-        path_of(output).unlink(missing_ok=True)  # killed just before that
-        return None
-    if not output.parent.is_dir():
-        raise LDPError(f"Cannot write {str(output)!r}: there is no folder {str(output.parent)!r}.")
+    with _refusing(output):
+        before = _earlier(output)
+        if before is not None and not fresh:
+            if reason := difference(before, experiment.identity):
+                raise _refusal(output, "holds another run", reason)
+            if not goes_on(before, experiment.identity, output):
+                _forget(path_of(output), before)
+                return None
+        journal = Journal(output, experiment, _opened(output))
+        journal.finished = 0 if before is None or fresh else before["repeats"]
+        try:
+            if not lock(journal.file):
+                raise LDPError(f"Another run is writing {str(output)!r} at this moment.")
+            journal.begin(fresh)
+            if fresh:
+                _forget_files(output)
+        except BaseException:
+            journal.file.close()
+            raise
+        return journal
+
+
+@contextmanager
+def _refusing(output: Path) -> Iterator[None]:
     try:
-        if output.is_dir():
-            with TemporaryFile(dir=output):
-                pass
-        file = path_of(output).open("a+b")
+        yield
     except OSError as error:
         raise LDPError(f"Cannot write {str(output)!r}: {error.strerror}.") from error
-    journal = Journal(output, experiment, file)
-    try:
-        _lock(file, output)
-        journal.begin(fresh)
-        for path in (
-            reversed(files_of(output)) if fresh else ()
-        ):  # the manifest, which vouches, first
-            path.unlink(missing_ok=True)
-    except BaseException:
-        file.close()
-        raise
-    return journal
+
+
+def _opened(output: Path) -> IO[bytes]:
+    """The journal's file, where the output can be written too."""
+    if not output.parent.is_dir():
+        raise LDPError(f"Cannot write {str(output)!r}: there is no folder {str(output.parent)!r}.")
+    if output.is_dir():
+        with TemporaryFile(dir=output):
+            pass
+    path = path_of(output)
+    if path.exists() and not path.is_file():  # a pipe would let us wait for ever
+        raise LDPError(f"{str(path)!r} is no journal of ours: move it away.")
+    return path.open("a+b")
+
+
+def _forget_files(output: Path) -> None:
+    for path in files_of(output):  # the table first: without it, a manifest vouches for nothing
+        if path.exists():
+            path.unlink()
+            sync_folder(path.parent)
+
+
+def _forget(journal: Path, run: dict[str, Any]) -> None:
+    """Remove the journal of a finished run that was killed just before it did so itself."""
+    heads = [found["journal"] for found in _lines(journal) if "journal" in found]
+    if heads and heads[-1]["repeats"] == run["repeats"]:  # none that adds to it
+        journal.unlink()
+
+
+def _lines(journal: Path) -> Iterator[dict[str, Any]]:
+    """What stands in a journal, if it is there, without what is damaged."""
+    if journal.is_file():
+        with journal.open("rb") as file:
+            yield from (found for line in file if (found := _parsed(line)) is not None)
 
 
 def _earlier(output: Path) -> dict[str, Any] | None:
     """What a complete output of ours holds; None if there is none. A stranger's is refused."""
-    manifest = manifest_of(output)
-    there = [path for path in files_of(output) if path.exists()]
+    table, *_, manifest = files_of(output)
+    there = [path for path in files_of(output) if _holds_something(path)]
     if manifest in there:
-        found = read_manifest(manifest)
+        found = _manifest(manifest)
+        if found is None:
+            return None
         if {"data", "seed", "versions"} <= set(found):
-            return found if len(there) > 1 else None
-    elif not there or path_of(output).exists():
+            return found if table in there else None
+    if not there or _SAVING in _lines(path_of(output)):
+        return None
+    if manifest.exists() and manifest not in there and _is_results(table):  # only its zeros are
         return None
     raise InvalidParameter(
         f"{str(there[0])!r} exists and is no output of ours: choose another `output`, or move it."
     )
 
 
+def _manifest(path: Path) -> dict[str, Any] | None:
+    """What a manifest says; None if it is one of ours that cannot be read any more."""
+    try:
+        return read_manifest(path)
+    except InvalidData:
+        return None if path.read_bytes().startswith(b'{\n  "data": [') else {}
+
+
+def _is_results(table: Path) -> bool:
+    with suppress(InvalidData):
+        read_table(table)
+        return True
+    return False
+
+
+def _holds_something(path: Path) -> bool:
+    """Whether there is more than a name, or than the zeros that a power cut can leave."""
+    if not path.is_file():
+        return path.exists()
+    with path.open("rb") as file:
+        return any(piece.strip(b"\0") for piece in iter(lambda: file.read(2**16), b""))
+
+
 def difference(before: dict[str, Any], now: dict[str, Any]) -> str | None:
-    """The first thing in which two runs differ, in words."""
+    """The first thing in which two runs differ, but for their repeats, in words."""
     for name, value in now.items():
         old = before.get(name)
-        if old == value:
+        if old == value or name in ("repeats", "repeats_asked"):  # that is for `goes_on` to judge
             continue
         if isinstance(value, dict) and isinstance(old, dict):
             part = next(k for k in {**old, **value} if old.get(k) != value.get(k))
@@ -184,64 +314,12 @@ def _short(value: object) -> str:
     return " ".join(str(v.get("name") if isinstance(v, dict) else v) for v in value)
 
 
-def _lock(file: IO[bytes], output: Path) -> None:
-    try:
-        import fcntl
-    except ImportError:  # not on Windows, where an open file cannot be removed anyway
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise LDPError(f"Another run is writing {str(output)!r} at this moment.") from None
-
-
 def _line(content: dict[str, Any]) -> bytes:
-    return json.dumps(content, separators=(",", ":")).encode() + b"\n"
+    return sealed(json.dumps(content, separators=(",", ":")).encode())
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:
-    """A whole line; None for half of one."""
-    try:
-        found = json.loads(line) if line.endswith(b"\n") else None
-    except ValueError:
-        return None
+    """What a whole line says; None for half of one, or one that is damaged."""
+    text = unsealed(line)
+    found = None if text is None else json.loads(text)
     return found if isinstance(found, dict) else None
-
-
-def _written(outcome: Outcome) -> dict[str, Any]:
-    sums: NDArray[Any] | None = outcome.sums
-    if outcome.sums is not None and len(outcome.block) == 1:
-        sums = from_sums(
-            outcome.sums
-        )  # half as long, and nothing is lost: one number fits into a float
-    return {
-        "cell": asdict(outcome.block.cell),
-        "stop": outcome.block.stop,
-        "values": _packed(outcome.values),
-        "sums": _packed(sums),
-        "estimates": _packed(outcome.estimates),
-        "seconds": outcome.seconds,
-    }
-
-
-def _read(found: dict[str, Any]) -> Outcome:
-    values, sums, estimates = (_unpacked(found[name]) for name in ("values", "sums", "estimates"))
-    block = Block(Cell(**found["cell"]), found["stop"])
-    if sums is not None and len(block) == 1:
-        sums = exact_sums([sums])
-    return Outcome(block, values, sums, estimates, found["seconds"])
-
-
-def _packed(array: NDArray[Any] | None) -> list[Any] | None:
-    if array is None:
-        return None
-    little = array.astype(array.dtype.newbyteorder("<"))
-    return [little.dtype.str, list(array.shape), b64encode(little.tobytes()).decode()]
-
-
-def _unpacked(packed: list[Any] | None) -> Any:
-    if packed is None:
-        return None
-    kind, shape, text = packed
-    array = np.frombuffer(b64decode(text), dtype=kind).reshape(shape)
-    return array.astype(array.dtype.newbyteorder("="))

@@ -128,7 +128,21 @@ class Lab:
                 notes.append(
                     f"{choice.spec} does not apply to {', '.join(without)}: left out there."
                 )
-        return notes
+        return notes + self._order_notes()
+
+    def _order_notes(self) -> list[str]:
+        """Which metrics go by an order that the values do not have."""
+        labels = [name for name, data in self.datasets.items() if not data.ordered]
+        asked = zip(self.experiment.metrics, next(iter(self.metrics.values())), strict=True)
+        wanting = [choice.spec for choice, metric in asked if metric.needs_order]
+        if not labels or not wanting:
+            return []
+        goes = "go" if len(wanting) > 1 else "goes"
+        which = "" if len(labels) == len(self.datasets) else f" of {', '.join(labels)}"
+        return [
+            f"{', '.join(wanting)} {goes} by the order of the values, but those{which} are labels "
+            f"without one; `ordered` if their order means something."
+        ]
 
     def tally(self, cell: Cell, chunks: range) -> Tally:
         """The tally of some chunks of a cell; fake users come with the first."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ldp3.datasets.loading import load_all
 from ldp3.errors import InvalidParameter, as_python
-from ldp3.experiment import schedule
+from ldp3.experiment import earlier, schedule
 from ldp3.experiment.cells import Measured, Outcome
 from ldp3.experiment.collect import collect
 from ldp3.experiment.executors import workers
@@ -52,9 +52,9 @@ def run(
 ) -> Results:
     """The results of an experiment; with an `output`, kept there as they come in.
 
-    The same run with the same output goes on where it was stopped; when it is complete, what is
-    there is read and nothing is run. A run that `progress` stopped gives what is finished, and
-    is not `complete`.
+    The same run with the same output goes on where it was stopped, and where it ended if it is
+    to have more repeats; when it is complete, what is there is read and nothing is run. A run that
+    `progress` stopped gives what is finished, and is not `complete`.
 
     Parameters
     ----------
@@ -76,20 +76,48 @@ def run(
     progress = progress or Progress()
     journal = None if output is None else open_journal(output, lab.experiment, fresh)
     if output is not None and journal is None:
-        progress.note(f"{output} holds this run already and is left alone; `fresh` runs it again.")
-        return load_results(output)
+        return _shown(lab, output, progress)
     measured = Measured() if journal is None else journal.measured
     began = time.monotonic()
     try:
+        if journal is not None:
+            if journal.damaged:
+                progress.note(f"{journal.damaged} lines of {journal.path} are damaged: run again.")
+            _add_to_finished(lab, journal)
         complete = _measure(lab, executor, threads, journal, measured, rule, progress)
         ended = {"complete": complete, "elapsed": time.monotonic() - began}
         results = collect(lab, measured, {**(about or {}), **ended})
+        if lab.experiment.keep != "scores" and not measured.summed:
+            progress.note(f"{output} holds no mean frequencies to go on from: they are left out.")
         if journal is not None and complete:
             journal.finish(results)
     finally:
         if journal is not None:
             journal.close()
     return results
+
+
+def _shown(lab: Lab, output: Path, progress: Progress) -> Results:
+    """What a finished output holds of this run: all, or the first repeats."""
+    found = load_results(output)
+    there, wanted = found.manifest["repeats"], lab.experiment.repeats
+    if wanted == there or not lab.experiment.repeats_asked:
+        progress.note(f"{output} holds this run already and is left alone; `fresh` runs it again.")
+        return found
+    first = earlier.first_repeats(lab, output)
+    without = " without mean frequencies, which are of all" if first.means is None else ""
+    progress.note(
+        f"{output} holds {there} repeats and is left alone: the first {wanted} are shown{without}."
+    )
+    return first
+
+
+def _add_to_finished(lab: Lab, journal: Journal) -> None:
+    """Begin with the blocks of the finished output, where the journal has not got them yet."""
+    if journal.finished:
+        for outcome in list(earlier.blocks(lab, journal.output, journal.finished)):
+            if journal.wants(outcome):
+                journal.append(outcome)
 
 
 def _measure(
@@ -135,7 +163,7 @@ def benchmark(
     methods: Named | Sequence[Named] = "paper",
     metrics: Named | Sequence[Named] = "l1",
     *,
-    repeats: int = 10,
+    repeats: int | None = None,
     threads: int | None = None,
     seed: int = 0,
     simulate: Way = "exact",
@@ -162,8 +190,11 @@ def benchmark(
         A dataset, a path, a spec such as ``"zipf(s=1.2, d=128, n=1_000_000)"``, an array, or a
         list of datasets.
     epsilons, protocols, methods, metrics
-        One or several; names, specs or classes, ``"paper"`` or ``"all"``.
-    repeats, seed, simulate, reference, plugins
+        One or several; names, specs or classes, ``"paper"``, ``"all"``
+        or, for protocols, ``"literature"``: also those that another one beats.
+    repeats
+        How many; 10 if not given.
+    seed, simulate, reference, plugins
         See `Experiment`.
     threads
         How many; all cores if not given.
@@ -172,7 +203,8 @@ def benchmark(
         or anything with the interface of `concurrent.futures`.
     output, fresh
         Keep results in this file or folder as they come in: the same call goes on where it was
-        interrupted, unless it is to start over.
+        interrupted, and one with more repeats where it ended, unless it is to start over. With
+        fewer repeats the first ones are read and nothing is written.
     population
         Answer for this many users, distributed as in the data.
     keep_estimates

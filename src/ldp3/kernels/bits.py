@@ -63,6 +63,14 @@ def ones(word: np.uint64) -> np.int64:
 
 
 @njit
+def parity(word: np.uint64) -> np.uint64:
+    """Whether an odd number of bits of a word are 1."""
+    for shift in (32, 16, 8, 4, 2, 1):
+        word ^= word >> np.uint64(shift)
+    return word & np.uint64(1)
+
+
+@njit
 def _sizes(rows: WordArray) -> IntArray:
     sizes = np.zeros(rows.shape[0], np.int64)
     for i in range(rows.shape[0]):

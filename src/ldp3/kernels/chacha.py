@@ -12,6 +12,8 @@ from llvmlite import ir
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from ldp3.kernels.caching import seal_cache
+
 ROUNDS = 20
 _QUARTERS = [
     *((i, 4 + i, 8 + i, 12 + i) for i in range(4)),
@@ -68,5 +70,6 @@ def _expand(key: NDArray[np.uint32], counter: np.uint64, out: NDArray[np.uint32]
 
 try:
     expand = numba.njit(nogil=True, cache=True)(_expand)
+    seal_cache(expand)
 except RuntimeError:  # no folder to cache in
     expand = numba.njit(nogil=True)(_expand)

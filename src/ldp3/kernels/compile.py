@@ -34,10 +34,14 @@ class Kernel(Generic[P, R]):
             return cast(Callable[P, R], getattr(import_module(self.module), self.function.__name__))
         # Numba notices a change of the kernel's own file, not of a kernel that it calls
         self.function.__qualname__ += f"_{_state_of_sources()}"
+        from ldp3.kernels.caching import seal_cache
+
         try:
-            return cast(Callable[P, R], numba.njit(nogil=True, cache=True)(self.function))
+            compiled = numba.njit(nogil=True, cache=True)(self.function)
         except RuntimeError:  # no folder to cache in: compile for this process only
             return cast(Callable[P, R], numba.njit(nogil=True)(self.function))
+        seal_cache(compiled)
+        return cast(Callable[P, R], compiled)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         return self.compiled(*args, **kwargs)

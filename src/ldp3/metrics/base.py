@@ -17,6 +17,7 @@ class Metric(ABC):
 
     aliases: ClassVar[tuple[str, ...]] = ()
     better: ClassVar[Literal["lower", "higher"]] = "lower"
+    needs_order: ClassVar[bool] = False  # says nothing about labels that have none
     sets: ClassVar[dict[str, tuple[str, ...]]] = {"paper": ("l1", "l2", "kl", "emd")}
 
     def __call__(self, truth: FloatArray, frequencies: FloatArray) -> float:

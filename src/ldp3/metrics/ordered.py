@@ -38,6 +38,7 @@ class EMD(Metric):
         "Earth Mover's Distance", "Earth Mover’s Distance", "Earth Movers Distance",
         "Wasserstein", "Wasserstein distance",
     )  # fmt: skip
+    needs_order: ClassVar[bool] = True
 
     positions: Sequence[float] | None = None
 
@@ -77,6 +78,7 @@ class KS(Metric):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("Kolmogorov-Smirnov",)
+    needs_order: ClassVar[bool] = True
 
     def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:
         return float(np.abs((frequencies - truth).cumsum()).max())
@@ -97,6 +99,7 @@ class RangeQuery(Metric):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("range query error", "random range query", "range")
+    needs_order: ClassVar[bool] = True
 
     def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:
         d = len(truth)

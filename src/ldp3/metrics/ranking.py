@@ -1,6 +1,7 @@
 """How well the most frequent values are found; values with equal estimates share their ranks."""
 
 from dataclasses import dataclass
+from math import log2
 from typing import ClassVar, Literal, final
 
 import numpy as np
@@ -77,7 +78,9 @@ class NDCG(Ranking):
 
     def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:
         gain = np.maximum(truth, 0)
-        discount = 1 / np.log2(np.arange(len(gain)) + 2) * (np.arange(len(gain)) < self.k)
+        discount = np.zeros(len(gain))
+        # one by one: NumPy's logarithm differs from processor to processor in the last bit
+        discount[: self.k] = [1 / log2(i + 2) for i in range(min(self.k, len(gain)))]
         best = (np.sort(gain)[::-1] * discount).sum()
         if best == 0:
             return 1.0

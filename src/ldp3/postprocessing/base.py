@@ -10,7 +10,7 @@ import numpy as np
 
 from ldp3 import specs
 from ldp3.arrays import FloatArray, as_distribution
-from ldp3.errors import InvalidData, InvalidParameter, needing_full, require, require_finite
+from ldp3.errors import InvalidData, InvalidParameter, needing_full, require, require_finite, short
 from ldp3.types import Estimate, Oracle
 
 
@@ -115,7 +115,9 @@ def canonical(spec: str | type[PostProcessor] | PostProcessor, *plugins: ModuleT
 def _links(spec: str) -> list[str]:
     links = specs.split(spec, "+")
     if not links or re.search(r"(^|\+)\s*(\+|$)", spec):  # "", "power+", "power++norm"
-        raise InvalidParameter(f"A method looks like 'norm_sub' or 'power+norm_sub', got {spec!r}.")
+        raise InvalidParameter(
+            f"A method looks like 'norm_sub' or 'power+norm_sub', got {short(spec)}."
+        )
     return links
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ldp3.arrays import FloatArray
 from ldp3.errors import require
+from ldp3.kernels import elementary
 from ldp3.postprocessing.base import PostProcessor
 from ldp3.postprocessing.norm_sub import NormSub
 from ldp3.types import Estimate
@@ -66,8 +67,9 @@ class Power(PostProcessor):
         known = self.prior in ("power law", "normal")
         require(known, self, "prior must be 'power law' or 'normal'", self.prior)
         number = isinstance(self.variance, int | float) and not isinstance(self.variance, bool)
-        number = number and 0 < self.variance < inf  # type: ignore[operator]
-        require(self.variance is None or number, self, "variance must be > 0", self.variance)
+        number = number and 1e-100 <= self.variance <= 1e100  # type: ignore[operator]
+        what = "variance must be > 0, from 1e-100 to 1e100"
+        require(self.variance is None or number, self, what, self.variance)
 
     def refine(self, estimate: Estimate) -> FloatArray:
         n, f = estimate.n, estimate.frequencies
@@ -127,17 +129,18 @@ def _exponent(mean: float, n: int) -> float:
     return float(brentq(excess, low, high, xtol=1e-13))
 
 
-_INTEGERS = np.arange(1.0, EXACT)
-_LOG_INTEGERS = np.log(_INTEGERS)
+@cache
+def _log_integers() -> FloatArray:
+    return elementary.log(np.arange(1.0, EXACT))
 
 
 def _power_sum(s: float, n: int) -> float:
     """1⁻ˢ + 2⁻ˢ + … + n⁻ˢ, by Euler–Maclaurin from 64 on."""
     if n < EXACT:
-        return float(np.exp(-s * _LOG_INTEGERS[:n]).sum())
+        return float(elementary.exp(-s * _log_integers()[:n]).sum())
     a, rest = float(EXACT), log(n / EXACT) * (1 - s)
     integral = a ** (1 - s) * (expm1(rest) / (1 - s) if s != 1 else log(n / a))
-    total = float(np.exp(-s * _LOG_INTEGERS).sum()) + integral
+    total = float(elementary.exp(-s * _log_integers()).sum()) + integral
     for x, sign in ((a, 1), (float(n), -1)):
         slope = s / x / 12 - s * (s + 1) * (s + 2) / x**3 / 720
         total += x**-s * (0.5 + sign * slope)
@@ -173,7 +176,7 @@ def _on_nodes(
     c: FloatArray, x: FloatArray, w: FloatArray, n: int, sigma: float, alpha: float
 ) -> FloatArray:
     """Posterior means by sums over nodes `x` with weights `w`, the same for all `c`."""
-    means, log_prior, size = np.empty(len(c)), alpha * np.log(x), max(1, BLOCK // len(x))
+    means, log_prior, size = np.empty(len(c)), alpha * elementary.log(x), max(1, BLOCK // len(x))
     nearest = np.clip(c, 1, n)
     for i in range(0, len(c), size):
         part = slice(i, i + size)
@@ -184,7 +187,7 @@ def _on_nodes(
         e *= -1 / (2 * sigma**2)
         e -= log_prior
         e -= e.max(axis=1, keepdims=True)
-        np.exp(e, out=e)
+        e = elementary.exp(e)
         e *= w
         # einsum and not BLAS, whose order of summation may depend on the number of threads
         means[part] = np.einsum("ij,j->i", e, x) / e.sum(axis=1)
@@ -199,10 +202,10 @@ def _between(c: FloatArray, sigma: float, alpha: float) -> FloatArray:
     else:
         t, weight = _gauss_hermite()
         x = c[:, None] + sqrt(2) * sigma * t
-        log_weight = np.log(weight) + np.zeros_like(x)
+        log_weight = elementary.log(weight) + np.zeros_like(x)
     ratio = x / c[:, None]
-    e = log_weight - alpha * np.log(ratio)
-    e = np.exp(e - e.max(axis=1, keepdims=True))
+    e = log_weight - alpha * elementary.log(ratio)
+    e = elementary.exp(e - e.max(axis=1, keepdims=True))
     return c * (e * ratio).sum(axis=1) / e.sum(axis=1)
 
 

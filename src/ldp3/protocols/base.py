@@ -44,6 +44,8 @@ class FrequencyOracle(ABC):
 
     aliases: ClassVar[tuple[str, ...]] = ()
     examples: ClassVar[tuple[str, ...]] = ()  # specs, besides the name, for test vectors
+    symbols: ClassVar[dict[str, str]] = {}  # what specs call a field whose own letter is taken
+    instead: ClassVar[str] = ""  # what `all` takes instead of it, and why
     sets: ClassVar[dict[str, tuple[str, ...]]] = {  # that people name as one
         "paper": ("grr", "rappor", "oue", "blh", "olh", "ss"),
         "usual": ("grr", "oue", "olh"),  # what is often deployed without looking
@@ -123,6 +125,16 @@ class FrequencyOracle(ABC):
         chunks = users(histogram, self.chunk_size)
         tallies = (self.aggregate(self.perturb(values, rng)) for values in chunks)
         return reduce(add, tallies) if histogram.any() else self.empty
+
+    def require_histogram(self, tally: Tally, size: int) -> None:
+        """Refuse a tally that is no histogram of `n` reports, for an oracle that adds up those."""
+        total, n = tally.total, tally.n
+        sound = total.shape == (size,) and np.issubdtype(total.dtype, np.integer)
+        if not sound or total.min() < 0 or int(total.sum()) != n:
+            raise InvalidData(
+                f"{type(self).__name__}: these are no counts of n={n} reports, each of them one of "
+                f"{size}."
+            )
 
     @abstractmethod
     def estimate(self, tally: Tally) -> Estimate:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports, WordArray
 from ldp3.errors import require_values
+from ldp3.kernels import counting
 from ldp3.kernels.compile import njit
 from ldp3.kernels.source import words
 from ldp3.protocols.base import PureOracle
@@ -101,7 +102,7 @@ class GRR(PureOracle):
 
     def aggregate(self, reports: Reports) -> Tally:
         self.require_valid(reports)
-        return Tally(_histogram(reports, self.d), len(reports))
+        return Tally(counting.histogram(reports, self.d), len(reports))
 
     def simulate(self, histogram: IntArray, rng: np.random.Generator) -> Tally:
         # "the truth, or a value drawn blindly from all d": the blind ones form one multinomial
@@ -156,12 +157,3 @@ def respond(
         drawer += np.uint64(rest >= 0 and np.uint64(rest) >= lie) - np.uint64(rest < 0)
         drawer += np.uint64(drawer >= own)  # step over the true value
         reports[i] = own if draws[i] < truth else drawer
-
-
-@njit
-def _histogram(reports: NDArray[Any], d: int) -> IntArray:
-    # four tables, so that equal neighbours do not wait for each other
-    counts = np.zeros((4, d), dtype=np.int64)
-    for i in range(reports.size):
-        counts[i & 3, reports[i]] += 1
-    return counts.sum(axis=0)

@@ -15,6 +15,7 @@ from ldp3.errors import require, require_values, whole
 from ldp3.kernels import hashing
 from ldp3.kernels.source import words
 from ldp3.protocols.base import PureOracle, independent_supports
+from ldp3.protocols.design import Design, least, require_design, risk
 from ldp3.protocols.grr import lie_words, respond, tell
 from ldp3.protocols.layout import Fields
 from ldp3.randomness.thresholds import WORDS, exp
@@ -168,6 +169,9 @@ class OLH(LocalHashing):
     ----------
     g
         Number of cells, in 2..2³¹; 0 for the best one.
+    design
+        The frequency, below ½, for which the variance is to be least, or ``"minimax"`` for the
+        least worst case; by default that of a value that nobody holds.
 
     Examples
     --------
@@ -187,9 +191,20 @@ class OLH(LocalHashing):
     examples: ClassVar[tuple[str, ...]] = ("olh(g=5)", "olh(g=70000)")
 
     g: int = 0
+    design: Design = None
 
     def __post_init__(self) -> None:
         self.settle()
+        require_design(self, self.design, chosen=self.g != 0)
         if self.g == 0:
-            object.__setattr__(self, "g", min(round(exp(self.epsilon)) + 1, 2**31))
+            object.__setattr__(self, "g", _best_cells(self.epsilon, self.design))
+            object.__setattr__(self, "design", None)  # it has done its work
         super().__post_init__()
+
+
+def _best_cells(epsilon: float, design: Design) -> int:
+    x = exp(epsilon)
+    most = min(round(x) + 1, 2**31)  # for values that nobody holds
+    if design is None:
+        return most
+    return least(2, most, lambda g: risk(x / (x + g - 1), Fraction(1, g), design))

@@ -17,6 +17,7 @@ from ldp3.kernels.compile import njit
 from ldp3.kernels.source import Key, fill, key_of, next_word, open_source
 from ldp3.kernels.subsets import subset_counts
 from ldp3.protocols.base import PureOracle
+from ldp3.protocols.design import Design, least, require_design, risk
 from ldp3.protocols.layout import Bits
 from ldp3.randomness.thresholds import WORDS, exp, floor_threshold
 from ldp3.randomness.words import Words
@@ -41,6 +42,9 @@ class SS(PureOracle):
     k
         Size of the subset, in 1..d-1; 0 for the neighbour of $d / (e^ε + 1)$ with the lower
         variance.
+    design
+        The frequency, below ½, for which the variance is to be least, or ``"minimax"`` for the
+        least worst case; by default that of a value that nobody holds.
 
     Examples
     --------
@@ -61,11 +65,14 @@ class SS(PureOracle):
     examples: ClassVar[tuple[str, ...]] = ("ss(k=1)", "ss(k=4)")
 
     k: int = 0
+    design: Design = None
 
     def __post_init__(self) -> None:
         self.settle()
+        require_design(self, self.design, chosen=self.k != 0)
         if self.k == 0:
-            object.__setattr__(self, "k", _best_size(self.epsilon, self.d))
+            object.__setattr__(self, "k", _best_size(self.epsilon, self.d, self.design))
+            object.__setattr__(self, "design", None)  # it has done its work
         require(whole(self.k, 1, self.d - 1), self, f"k must be in 1..{self.d - 1}", self.k)
         super().__post_init__()
 
@@ -149,18 +156,21 @@ class SS(PureOracle):
         return _best_start(self.d, min(self.k, self.d - self.k))
 
 
-def _best_size(epsilon: float, d: int) -> int:
-    ideal = int(d / (exp(epsilon) + 1))
-    sizes = {min(max(k, 1), d - 1) for k in (ideal, ideal + 1)}
-    return min(sizes, key=lambda k: _noise(epsilon, d, k))
+def _best_size(epsilon: float, d: int, design: Design) -> int:
+    def cost(k: int) -> Fraction:
+        return subset_risk(epsilon, d, k, design)
+
+    if design is None:
+        ideal = int(d / (exp(epsilon) + 1))
+        return min({min(max(k, 1), d - 1) for k in (ideal, ideal + 1)}, key=cost)
+    return least(1, d - 1, cost)
 
 
-def _noise(epsilon: float, d: int, k: int) -> Fraction:
-    # n·Var of a value that nobody holds
+def subset_risk(epsilon: float, d: int, k: int, design: Design) -> Fraction:
+    """n times the variance, for a value of the design frequency."""
     odds = k * exp(epsilon)
     p = odds / (odds + d - k)
-    q = (k - p) / (d - 1)
-    return q * (1 - q) / (p - q) ** 2
+    return risk(p, (k - p) / (d - 1), design)
 
 
 def _best_start(d: int, k: int) -> tuple[int, int]:

@@ -14,17 +14,18 @@ class SecureGenerator(np.random.Generator):
     """
 
     def __init__(self) -> None:
-        from randomgen import ChaCha
-
-        super().__init__(ChaCha(key=int.from_bytes(os.urandom(32), "little"), rounds=20))
+        self.rekey()
         _alive.add(self)
 
     def rekey(self) -> None:
-        """Forget the stream and start another one."""
+        """Forget the stream and start another one.
+
+        The lock is a new one too: in a forked process, the old one may be held by a thread that
+        does not exist there.
+        """
         from randomgen import ChaCha
 
-        fresh = ChaCha(key=int.from_bytes(os.urandom(32), "little"), rounds=20)
-        self.bit_generator.state = fresh.state
+        super().__init__(ChaCha(key=int.from_bytes(os.urandom(32), "little"), rounds=20))
 
     def spawn(self, n_children: int) -> list[np.random.Generator]:
         """Independent secure generators."""

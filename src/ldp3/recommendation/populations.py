@@ -119,5 +119,4 @@ class Populations:
         rng, h = stream(self.seed, "population", index), self.sample.histogram
         again = rng.multinomial(self.sample.n, self.prior.draw(h, rng))
         frequencies = flat_prior(h).fitted(again).draw(h, rng)
-        sample = self.sample
-        return Dataset(sample.name, apportion(frequencies, self.n), sample.labels, sample.positions)
+        return replace(self.sample, histogram=apportion(frequencies, self.n), values=None, notes=())

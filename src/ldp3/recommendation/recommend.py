@@ -24,6 +24,7 @@ from ldp3.recommendation import race
 from ldp3.recommendation.answer import Answer, Recommendation, ValueInterval
 from ldp3.recommendation.code import lines
 from ldp3.recommendation.contest import Combination, Contest, Question
+from ldp3.recommendation.limits import Limits, with_designs
 from ldp3.recommendation.populations import Populations
 from ldp3.recommendation.race import POPULATIONS, Rules
 from ldp3.recommendation.sentences import USUAL, Candidate, Interval
@@ -44,6 +45,8 @@ def recommend(
     population: int | None = None,
     confidence: float = 0.95,
     margin: float = 0.01,
+    max_bits: int | None = None,
+    max_decode: float | None = None,
     seed: int = 0,
     threads: int | None = None,
     executor: Executor | str | None = None,
@@ -66,6 +69,11 @@ def recommend(
         Probability with which every truly best combination is among the tied, in each answer.
     margin
         Stop when those left differ by at most this share of the error.
+    max_bits
+        Leave out protocols whose reports are longer.
+    max_decode
+        Leave out protocols whose server would count and decode the reports of all users for more
+        seconds than that, on one core, as measured here.
     seed
         Where all randomness starts.
     threads, executor
@@ -81,14 +89,23 @@ def recommend(
         )
     if not 0 <= margin < 1:
         raise InvalidParameter(f"`margin` must be at least 0 and below 1, got {margin!r}.")
+    limits = Limits(max_bits, max_decode)
     require_threads(threads)
     sample, *others = load_all(data, plugins=plugins)
     if others:
         raise InvalidParameter("A recommendation is for one sample: give one dataset.")
     scaled = sample.scaled(sample.n if population is None else population)
     ex = experiment(
-        [scaled], epsilons, protocols, methods, metrics, seed=seed, keep="scores", plugins=plugins
+        [scaled],
+        epsilons,
+        with_designs(protocols, scaled),
+        methods,
+        metrics,
+        seed=seed,
+        keep="scores",
+        plugins=plugins,
     )
+    ex, left_out = limits.applied(ex)
     rules = Rules(1 - confidence, margin, race.looks(sample.d))
     drawn = _populations(sample, scaled.n, seed, threads)
     lab = Lab(replace(ex, datasets=drawn, repeats=rules.looks[-1]))
@@ -106,7 +123,7 @@ def recommend(
             margin,
             seed,
             tuple(answers.to(question) for question in contest.standings),
-            tuple(_notes(lab, sample, population)),
+            (*_notes(lab, sample, population), *left_out),
         )
 
 

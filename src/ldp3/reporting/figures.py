@@ -5,7 +5,7 @@ The same results give the same files, byte for byte: no dates, no random names.
 
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,10 +58,11 @@ def plot(results: Results, path: str | Path) -> list[Path]:
 
 
 def _write_texts(found: Findings, folder: Path) -> list[Path]:
+    names = _file_names(found.metrics)
     texts = {"references.bib": bibtex(used_by(found.results))}
     for (metric, epsilon), sheet in found.sheets.items():
         for suffix, render in ((".tex", forms.latex), (".md", forms.markdown)):
-            texts[f"table-{_file_name(metric)}-{epsilon:g}{suffix}"] = render(sheet)
+            texts[f"table-{names[metric]}-{_number(epsilon)}{suffix}"] = render(sheet)
     for name, text in texts.items():
         write_text(folder / name, text + "\n")
     return [folder / name for name in texts]
@@ -93,16 +94,16 @@ def _save(figure: "Figure", files: Mapping[str, Path]) -> None:
 
 def _figures(found: Findings) -> Iterator[tuple[str, "Figure"]]:
     """Every figure that these findings can fill, and what to call it."""
+    names = _file_names(found.metrics)
     for metric, epsilon in found.sheets:
-        where = f"{_file_name(metric)}-{epsilon:g}"
+        where = f"{names[metric]}-{_number(epsilon)}"
         yield f"heatmap-{where}", drawings.heat(found, metric, epsilon)
         if found.sizes_differ:
             yield f"size-{where}", drawings.sizes(found, metric, epsilon)
         if found.frequencies is not None and metric == found.metrics[0]:
             drawn = drawings.frequencies(found, found.frequencies, epsilon)
-            yield f"frequencies-{epsilon:g}", drawn
-    for metric in found.metrics:
-        name = _file_name(metric)
+            yield f"frequencies-{_number(epsilon)}", drawn
+    for metric, name in names.items():
         if len(found.epsilons) > 1:
             yield f"error-by-method-{name}", drawings.error(found, metric, "method")
             yield f"error-by-protocol-{name}", drawings.error(found, metric, "protocol")
@@ -110,5 +111,16 @@ def _figures(found: Findings) -> Iterator[tuple[str, "Figure"]]:
             yield f"wins-{name}", drawings.wins(found, metric)
 
 
-def _file_name(metric: str) -> str:
-    return re.sub(r"[^A-Za-z0-9.]+", "_", metric).strip("_")
+def _file_names(metrics: Iterable[str]) -> dict[str, str]:
+    """What files call the metrics, each by a name of its own."""
+    names: dict[str, str] = {}
+    for metric in metrics:
+        plain = re.sub(r"[^A-Za-z0-9.]+", "_", metric).strip("_")
+        others = (plain, *(f"{plain}_{i}" for i in range(2, len(names) + 2)))
+        names[metric] = next(name for name in others if name not in names.values())
+    return names
+
+
+def _number(epsilon: float) -> str:
+    """All digits that tell it from any other number, and no more."""
+    return repr(epsilon).removesuffix(".0")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from ldp3.printing import columns, escape_latex, escape_markdown, markdown_table
+from ldp3.printing import columns, escape_latex, escape_markdown, markdown_table, visible
 from ldp3.results.sheets import Sheet
 
 FORMATS = ("table", "markdown", "latex", "json", "csv")
@@ -13,7 +13,7 @@ def text(sheet: Sheet, width: int | None = None) -> str:
     """Plain text; columns that do not fit into `width` follow below."""
     names = ["", *sheet.protocols, "wins"]
     rows = zip(names, *(_aligned(sheet, column) for column in sheet.columns), strict=True)
-    return "\n\n".join([_title(sheet), columns(list(rows), "l", width), _legend(sheet)])
+    return "\n\n".join([visible(_title(sheet)), columns(list(rows), "l", width), _legend(sheet)])
 
 
 def markdown(sheet: Sheet) -> str:

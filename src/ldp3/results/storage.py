@@ -2,42 +2,62 @@
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from ldp3.apart import Unreadable, decoding_error
 from ldp3.errors import InvalidData, InvalidParameter
-from ldp3.files import read_json, whole_file, write_text
+from ldp3.files import read_json, sync_file, sync_folder, whole_file
+from ldp3.results.spreadsheets import read_csv, write_csv
 from ldp3.results.table import SCHEMA, Results
+from ldp3.tables import collect
 from ldp3.types import Dataset
 
 FOLDER = ("table", "truth", "means", "estimates")
 WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
-    ".csv": lambda table, path: table.write_csv(path),
+    ".csv": lambda table, path: path.write_text(write_csv(table), encoding="utf-8"),
     ".parquet": lambda table, path: table.write_parquet(path),
     ".json": lambda table, path: table.write_json(path),
 }
 READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
-    ".csv": lambda path: pl.read_csv(path, schema_overrides=SCHEMA),
-    ".parquet": pl.read_parquet,
+    ".csv": lambda path: read_csv(path, SCHEMA),
+    ".parquet": lambda path: collect(pl.scan_parquet(path, glob=False)),
     ".json": pl.read_json,
 }
 
 
 def save(results: Results, path: Path) -> None:
-    """Write results, the manifest last: where it is, everything is."""
+    """Write results, the manifest last: where it is, everything is.
+
+    Nothing of an earlier output goes before all of the new one is on the disk.
+    """
     frames = [results.table, _truth(results.datasets), results.means, results.estimates]
     *files, manifest = files_of(path)
+    new = {file: frame for file, frame in zip(files, frames, strict=False) if frame is not None}
     if not is_table(path):
+        _make_folder(path)
+    with ExitStack() as stack:  # what is entered first becomes a file last
+        text = json.dumps(results.manifest, indent=2, ensure_ascii=False)
+        stack.enter_context(whole_file(manifest)).write_text(text, encoding="utf-8")
+        for file, frame in new.items():
+            temporary = stack.enter_context(whole_file(file))
+            WRITERS[file.suffix](frame, temporary)
+            sync_file(temporary)
+        if manifest.exists():  # of an earlier run of ours
+            for old in (manifest, *(file for file in files if file not in new)):
+                old.unlink(missing_ok=True)
+                sync_folder(old.parent)
+
+
+def _make_folder(path: Path) -> None:
+    try:
         path.mkdir(parents=True, exist_ok=True)
-    for file, frame in zip(files, frames, strict=False):
-        if frame is not None:
-            with whole_file(file) as temporary:
-                WRITERS[file.suffix](frame, temporary)
-        elif manifest.exists():
-            file.unlink(missing_ok=True)  # of an earlier run of ours
-    write_text(manifest, json.dumps(results.manifest, indent=2, ensure_ascii=False))
+    except OSError as error:
+        raise InvalidData(f"{path}: cannot be written: {error.strerror}.") from error
+    sync_folder(path.parent)
 
 
 def load_results(path: str | Path) -> Results:
@@ -49,9 +69,9 @@ def load_results(path: str | Path) -> Results:
         raise InvalidData(f"{str(target)!r} holds no complete results: manifest.json is missing.")
     manifest = read_manifest(manifest_of(target)) if manifest_of(target).exists() else {}
     if not target.is_dir():
-        return Results(_read_table(target), manifest)
+        return Results(read_table(target), manifest)
     return Results(
-        _read_table(target / "table.parquet"),
+        read_table(target / "table.parquet"),
         manifest,
         _datasets(_read_frame(target / "truth.parquet", label=pl.String, users=pl.Int64)),
         _read_frame(target / "means.parquet", frequencies=pl.List),
@@ -70,6 +90,7 @@ def _truth(datasets: Mapping[str, Dataset]) -> pl.DataFrame | None:
                 if data.positions is not None
                 else pl.repeat(None, data.d, dtype=pl.Float64, eager=True),
                 "users": data.histogram,
+                "ordered": pl.repeat(data.ordered, data.d, eager=True),
             }
         )
         for name, data in datasets.items()
@@ -84,7 +105,11 @@ def _datasets(truth: pl.DataFrame | None) -> dict[str, Dataset]:
     for (name,), rows in truth.group_by("dataset", maintain_order=True):
         positions = None if rows["position"].null_count() else rows["position"].to_numpy()
         made[str(name)] = Dataset(
-            str(name), rows["users"].to_numpy(), rows["label"].to_list(), positions
+            str(name),
+            rows["users"].to_numpy(),
+            rows["label"].to_list(),
+            positions,
+            ordered="ordered" in rows.columns and bool(rows["ordered"].all()),
         )
     return made
 
@@ -120,7 +145,8 @@ def read_manifest(path: Path) -> dict[str, Any]:
     return found
 
 
-def _read_table(path: Path) -> pl.DataFrame:
+def read_table(path: Path) -> pl.DataFrame:
+    """A table of results, checked."""
     if path.suffix not in READERS:
         raise InvalidData(f"Results are {', '.join(READERS)} or a folder, got {str(path)!r}.")
     table = _read(path, READERS[path.suffix])
@@ -138,7 +164,7 @@ def _read_frame(path: Path, **columns: type[pl.DataType]) -> pl.DataFrame | None
     """What stands beside the table, if it is there; `columns` it must have."""
     if not path.exists():
         return None
-    frame = _read(path, pl.read_parquet)
+    frame = _read(path, READERS[".parquet"])
     for name, kind in columns.items():
         if not isinstance(frame.schema.get(name), kind):
             raise InvalidData(f"{str(path)!r} is not of these results: no column {name!r}.")
@@ -148,6 +174,8 @@ def _read_frame(path: Path, **columns: type[pl.DataType]) -> pl.DataFrame | None
 def _read(path: Path, read: Callable[[Path], pl.DataFrame]) -> pl.DataFrame:
     try:
         return read(path)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        reason = str(error).splitlines()[0]
+    except BaseException as error:
+        reason = str(error) if isinstance(error, OSError | Unreadable) else decoding_error(error)
+        if reason is None:
+            raise
         raise InvalidData(f"{str(path)!r} cannot be read as results: {reason}") from error

@@ -12,6 +12,7 @@ from ldp3 import specs
 from ldp3.errors import InvalidData, InvalidParameter
 from ldp3.metrics.base import Metric
 from ldp3.results import forms, sheets, ties
+from ldp3.results.spreadsheets import write_csv
 from ldp3.types import Dataset
 
 SCHEMA: dict[str, Any] = {
@@ -44,7 +45,9 @@ class Results:
     datasets
         The data by name; none for a table that was read by itself.
     means
-        Frequencies averaged over the repeats: `dataset epsilon attack protocol method frequencies`.
+        Frequencies averaged over the repeats: `dataset epsilon attack protocol method frequencies`,
+        and `sums`, the same before the division: d whole numbers of $2^{-20}$, then d of $2^{-60}$.
+        A run with more repeats adds to these.
     estimates
         The frequencies of every repeat, where they were kept: the same with `repeat`.
     """
@@ -135,7 +138,7 @@ class Results:
     def render(self, format: str = "table", width: int | None = None) -> str:
         """The summary as a table, Markdown, LaTeX, JSON or CSV; `width` is the terminal's."""
         if format == "csv":
-            return self.summary().write_csv().rstrip("\n")
+            return write_csv(self.summary()).rstrip("\n")
         if format == "json":
             rows = {"summary": self.summary().to_dicts(), "best": self.best().to_dicts()}
             return json.dumps(rows, indent=2, ensure_ascii=False)

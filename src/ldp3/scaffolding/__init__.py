@@ -2,11 +2,12 @@
 
 import keyword
 import re
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Literal
 
 from ldp3.errors import InvalidParameter
-from ldp3.files import write_text
+from ldp3.files import whole_file
 from ldp3.kinds import every_kind, known, snake
 
 Kind = Literal["protocol", "method", "metric"]
@@ -51,6 +52,7 @@ def new(kind: Kind, name: str, folder: Path) -> list[Path]:
     for path in files:
         if path.exists():
             raise InvalidParameter(f"{path.name} is there already: choose another name.")
-    for path, text in files.items():
-        write_text(path, text)
+    with ExitStack() as both:  # or neither
+        for path, text in files.items():
+            both.enter_context(whole_file(path)).write_text(text, encoding="utf-8")
     return list(files)

@@ -1,0 +1,257 @@
+"""Read a file that nobody vouches for in a process of its own, with bounded memory.
+
+A damaged Parquet or Arrow file can make its reader panic, ask for any amount of memory, or end the
+process. So a *reader*, another process of ours, decodes it: whatever happens there, here it is an
+error that can be caught. What comes back is JSON and plain bytes, never objects. Readers wait for
+more work for a while, and end when nobody can ask them any more.
+"""
+
+import atexit
+import errno
+import json
+import mmap
+import os
+import pickle
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from itertools import accumulate, pairwise
+from tempfile import TemporaryFile
+from typing import IO, Any
+
+from ldp3.errors import InvalidData, LDPError, system_error
+
+IDLE = 30  # seconds that a reader waits for more work
+TOO_MUCH = 77  # exit code of a reader that needed more memory than it may
+SHARED = 2**26  # bytes that a reader shares with us, for what it decodes
+START = "import sys; sys.path[:] = {path!r}; from ldp3.apart import _serve; _serve({shared})"
+Answer = tuple[Any, Sequence[Any]]  # something for JSON, and buffers
+
+
+class Unreadable(InvalidData):
+    """A file whose content cannot be decoded, or only with more memory than is allowed."""
+
+
+@contextmanager
+def answer(
+    function: Callable[..., Answer], *args: Any, memory: int, threads: int | None = None
+) -> Iterator[tuple[Any, list[memoryview]]]:
+    """What a function of ours answers in a reader that may use `memory` bytes for it (on Linux).
+
+    Polars works there with so many `threads`, with all cores if not given. The buffers are there
+    until the block ends. `Unreadable` is raised for what the decoder says against the content, also
+    if it dies of it; what the operating system says is an `OSError`, as it would be here.
+    """
+    called = function.__module__, function.__name__, args, os.getcwd()  # noqa: PTH109
+    task = pickle.dumps((*called, memory))
+    while True:
+        reader = _idle_reader(threads) or _Reader(threads)
+        with suppress(_Gone):  # it had waited too long, and left at this very moment
+            said, buffers = reader.ask(task)
+            break
+    try:
+        yield _value(said), buffers
+    finally:
+        for buffer in buffers:
+            buffer.release()
+        _idle[threads].append(reader)
+
+
+def decoding_error(error: BaseException) -> str | None:
+    """What a decoder says against its input; None if the error is about something else.
+
+    Panics of Rust are no `Exception`. I/O errors that are not the operating system's, such as an
+    early end, are about the content too, and so are impossible sizes.
+    """
+    kind = type(error)
+    rust = kind.__module__.startswith("polars") or kind.__name__ == "PanicException"
+    number = system_error(error)
+    if number not in (None, 0, errno.EINVAL, errno.ENOMEM, errno.EOVERFLOW):
+        return None
+    if number is None and not rust and not isinstance(error, MemoryError):
+        return None
+    return (str(error).strip().splitlines() or [kind.__name__])[0]
+
+
+class _Gone(Exception):
+    """The reader had ended before it was asked."""
+
+
+class _Reader:
+    """A process that decodes."""
+
+    def __init__(self, threads: int | None) -> None:
+        self.owner = os.getpid()
+        few = {} if threads is None else {"POLARS_MAX_THREADS": str(threads)}
+        with _shared_file() as file:
+            self.shared = mmap.mmap(file.fileno(), SHARED)
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", START.format(path=sys.path, shared=file.fileno())],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                pass_fds=[file.fileno()],
+                env={**os.environ, **few},
+                start_new_session=True,  # Ctrl-C is for us; we tell the reader
+            )
+
+    def ask(self, task: bytes) -> tuple[dict[str, Any], list[memoryview]]:
+        """Send a task and wait for what comes of it."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        try:
+            with suppress(BrokenPipeError):
+                self.process.stdin.write(len(task).to_bytes(8, "little") + task)
+                self.process.stdin.flush()
+            head = self.process.stdout.readline()
+            if not head.endswith(b"\n"):
+                self._explain_death()
+            said = json.loads(head)
+            if said["shared"]:
+                return said, _pieces(memoryview(self.shared), said["sizes"])
+            return said, [_received(self.process.stdout, size) for size in said["sizes"]]
+        except BaseException:
+            self.end()
+            raise
+
+    def _explain_death(self) -> None:
+        code = self.process.wait()
+        if code == 0:
+            raise _Gone
+        if code == TOO_MUCH:
+            raise Unreadable("more memory is needed to read it than is allowed")
+        if code in (-signal.SIGABRT, -signal.SIGSEGV, -signal.SIGBUS, -signal.SIGILL):
+            raise Unreadable("it is so damaged that the reader died of it")
+        raise LDPError(f"The process that reads files ended with code {code}: is there memory?")
+
+    def end(self) -> None:
+        """Stop it, if it is ours to stop and not a copy in a forked process."""
+        if self.owner == os.getpid():
+            self.process.kill()
+            for pipe in (self.process.stdin, self.process.stdout):
+                with suppress(OSError):
+                    pipe.close()  # type: ignore[union-attr]
+            self.process.wait()
+
+
+_idle: dict[int | None, list[_Reader]] = defaultdict(list)  # by their number of threads
+
+
+def _idle_reader(threads: int | None) -> _Reader | None:
+    while _idle[threads]:
+        with suppress(IndexError):  # another thread was faster
+            reader = _idle[threads].pop()
+            if reader.owner == os.getpid() and reader.process.poll() is None:
+                return reader
+            reader.end()
+    return None
+
+
+@atexit.register
+def end_readers() -> None:
+    """Stop the readers that wait."""
+    for readers in _idle.values():
+        while readers:
+            readers.pop().end()
+
+
+@contextmanager
+def _shared_file() -> Iterator[IO[bytes]]:
+    """A file of `SHARED` bytes without a name, in memory where that can be."""
+    memory = getattr(os, "memfd_create", None)  # only Linux has it
+    with TemporaryFile() if memory is None else os.fdopen(memory("ldp3"), "w+b") as file:
+        file.truncate(SHARED)
+        yield file
+
+
+def _pieces(shared: memoryview, sizes: Sequence[int]) -> list[memoryview]:
+    ends = list(accumulate(sizes, initial=0))
+    return [shared[start:stop] for start, stop in pairwise(ends)]
+
+
+def _received(pipe: IO[bytes], size: int) -> memoryview:
+    content = bytearray(size)
+    if pipe.readinto(content) != size:  # type: ignore[attr-defined]
+        raise Unreadable("the reader died while it answered")
+    return memoryview(content)
+
+
+def _value(said: dict[str, Any]) -> Any:
+    if said["error"] == "content":
+        raise Unreadable(said["value"])
+    if said["error"] == "system":
+        number, path = said["value"]
+        raise OSError(number, os.strerror(number), path)
+    if said["error"] == "mistake":
+        raise InvalidData(said["value"])
+    if said["error"]:
+        raise RuntimeError(said["value"])
+    return said["value"]
+
+
+def _serve(file: int) -> None:
+    """The reader's own side: work until nobody asks any more."""
+    tasks, answers, shared = sys.stdin.buffer, os.dup(1), mmap.mmap(file, SHARED)
+    os.dup2(2, 1)  # what anybody prints must not get between the answers
+    limit = [sys.maxsize]
+    threading.Thread(target=_watch, args=(limit,), daemon=True).start()
+    while select.select([tasks], [], [], IDLE)[0] and len(size := tasks.read(8)) == 8:
+        task = pickle.loads(tasks.read(int.from_bytes(size, "little")))
+        *call, limit[0] = task
+        _send(answers, shared, *_answer(*call))
+
+
+def _answer(module: str, name: str, args: Any, folder: str) -> tuple[str, Any, Sequence[Any]]:
+    try:
+        os.chdir(folder)
+        return "", *getattr(import_module(module), name)(*args)
+    except LDPError as error:
+        return "mistake", str(error), ()
+    except BaseException as error:
+        if (reason := decoding_error(error)) is not None:
+            return "content", reason, ()
+        if (number := system_error(error)) is not None:
+            return "system", (number, getattr(error, "filename", None)), ()
+        return "bug", repr(error), ()
+
+
+def _send(pipe: int, shared: mmap.mmap, error: str, value: Any, buffers: Sequence[Any]) -> None:
+    """The head through the pipe, the buffers in the shared file where they fit."""
+    views = [memoryview(b).cast("B") if memoryview(b).nbytes else memoryview(b"") for b in buffers]
+    sizes = [len(view) for view in views]
+    fits = sum(sizes) <= SHARED
+    head = {"error": error, "value": value, "sizes": sizes, "shared": fits}
+    if fits:
+        for place, view in zip(_pieces(memoryview(shared), sizes), views, strict=True):
+            place[:] = view
+    text = memoryview(json.dumps(head).encode() + b"\n")
+    for view in (text,) if fits else (text, *views):
+        while len(view):
+            view = view[os.write(pipe, view) :]
+
+
+def _watch(limit: list[int]) -> None:
+    """End the reader when it holds more memory than it may: a decoder cannot be asked to stop.
+
+    A limit of the system's would let allocations fail, and then threads wait for each other for
+    ever.
+    """
+    while True:
+        time.sleep(0.02)
+        if _own_bytes() > limit[0]:
+            os._exit(TOO_MUCH)
+
+
+def _own_bytes() -> int:
+    """Memory that this process holds for itself, where Linux tells."""
+    with suppress(OSError), open("/proc/self/statm") as file:  # noqa: PTH123
+        _, resident, shared, *_ = map(int, file.read().split())
+        return (resident - shared) * mmap.PAGESIZE
+    return 0

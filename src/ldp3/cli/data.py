@@ -1,0 +1,71 @@
+"""What `--data` names: one dataset for each argument."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ldp3.cli.options import loaded
+from ldp3.datasets.base import Reading
+from ldp3.datasets.opening import STDIN
+from ldp3.errors import InvalidData, InvalidParameter
+from ldp3.files import home_path
+
+if TYPE_CHECKING:
+    from ldp3.types import Dataset
+
+
+def datasets(
+    data: Sequence[str], reading: Reading, plugins: Sequence[Path]
+) -> tuple[list["Dataset"], list[str]]:
+    """The datasets, their names told apart, and what a person should know of them."""
+    if sum(one in STDIN for one in data) > 1:
+        raise InvalidParameter("`data`: standard input can be read once: give - once.")
+    found = [loaded(one, reading, plugins) for one in data]
+    if len(found) == 1:
+        return found, list(found[0].notes)
+    named = [replace(one, name=name) for one, name in zip(found, _names(found, data), strict=True)]
+    notes = dict.fromkeys(f"{one.name}: {note}" for one in named for note in one.notes)
+    return named, [*_told(named, data), *notes]
+
+
+def inputs(data: Sequence[str]) -> list[Path]:
+    """The files that are read, as far as these are files."""
+    from ldp3.datasets.several import files_in
+
+    found = []
+    for one in data:
+        with suppress(InvalidData, OSError):
+            found += files_in(home_path(one), Reading(input_format="lines"))
+    return found
+
+
+def one_dataset(
+    data: Sequence[str], reading: Reading, plugins: Sequence[Path], why: str
+) -> "Dataset":
+    """The dataset, where only one makes sense."""
+    if not data:
+        raise InvalidParameter("-d needs a dataset.")
+    if len(data) > 1:
+        raise InvalidParameter(f"{why}: give one dataset, got {len(data)}; {_AS_ONE}.")
+    return loaded(data[0], reading, plugins)
+
+
+_AS_ONE = 'one of several files is a quoted pattern ("*.csv") or a.csv+b.csv'
+
+
+def _names(found: Sequence["Dataset"], data: Sequence[str]) -> list[str]:
+    """What tables call the datasets: as typed, where two would have the same name."""
+    names = [one.name for one in found]
+    return [
+        typed if names.count(name) > 1 else name for name, typed in zip(names, data, strict=True)
+    ]
+
+
+def _told(named: Sequence["Dataset"], data: Sequence[str]) -> list[str]:
+    """Say that several files are several datasets."""
+    if sum(Path(one).is_file() for one in data) < 2:
+        return []
+    shown = ", ".join(one.name for one in named[:6]) + (", …" if len(named) > 6 else "")
+    return [f"{len(named)} datasets: {shown}; {_AS_ONE}."]

@@ -1,0 +1,71 @@
+"""What means that a row holds no value."""
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import ldp3
+from ldp3.errors import InvalidData, InvalidParameter
+
+COUNTRIES = "DE\nNA\nDE\nFR\nna\n-\nn/a\nNull\nNaN\n\nFR\n"
+
+
+def written(folder: Path, content: str, name: str = "t.csv") -> Path:
+    path = folder / name
+    path.write_text(content)
+    return path
+
+
+@pytest.mark.parametrize("text", ["NA", "N/A", "null", "NaN", "-", "na", ""])
+@pytest.mark.parametrize("options", [{}, {"bins": 2}])
+def test_texts_that_mean_no_value_are_refused_by_row(
+    tmp_path: Path, text: str, options: dict[str, Any]
+) -> None:
+    path = written(tmp_path, f"1\n{text}\n2\n1\n")
+    with pytest.raises(InvalidData, match=r"row 2 holds no value.* `missing=drop`") as caught:
+        ldp3.load(path, **options)
+    assert ("`missing=keep`" in str(caught.value)) == bool(text)
+    assert ldp3.load(path, missing="drop", **options).n == 3
+
+
+def test_what_is_left_out_is_told_with_its_number_of_rows(tmp_path: Path) -> None:
+    path = written(tmp_path, COUNTRIES)
+    data = ldp3.load(path, missing="drop", header=False)
+    assert data.histogram.tolist() == [2, 2]
+    (note,) = data.notes
+    assert note.startswith("7 rows without a value left out: 1 ")
+    assert all(f"1 {text}" in note for text in ("'NA'", "'na'", "'-'", "empty"))
+    with pytest.raises(InvalidData, match=r"row 2 holds no value \(7 rows in all, 1 '-', 1 'NA'"):
+        ldp3.load(path, header=False)
+
+
+def test_namibia_can_be_kept(tmp_path: Path) -> None:
+    path = written(tmp_path, "NA\nDE\nNA\nDE\n")
+    countries = written(tmp_path, "DE\nFR\nNA\n", "countries.txt")
+    kept: list[dict[str, Any]] = [{"missing": "keep"}, {"na": "-"}, {"na": ""}]
+    for options in kept:
+        assert ldp3.load(path, header=False, **options).labels == ["DE", "NA"]
+    assert ldp3.load(path, header=False, domain=countries).histogram.tolist() == [2, 0, 2]
+
+
+def test_other_texts_can_mean_no_value(tmp_path: Path) -> None:
+    path = written(tmp_path, "DE\nNA\nUnknown\nNA\nDE\nunknown\n")
+    data = ldp3.load(path, na="unknown, ?", missing="drop", header=False)
+    assert data.labels == ["DE", "NA"]
+    assert data.notes == ("2 rows without a value left out: 1 'Unknown', 1 'unknown'.",)
+
+
+def test_where_there_are_nulls_a_text_is_a_text_and_noted(tmp_path: Path) -> None:
+    table = pl.DataFrame({"c": ["NA", "DE", "NA", None]})
+    data = ldp3.load(table, missing="drop")
+    assert data.labels == ["DE", "NA"]
+    assert "'NA' (2 rows) is counted as a value; `na=NA` if it means none." in data.notes
+    with pytest.raises(InvalidData, match="every user holds 'DE'"):
+        ldp3.load(table, missing="drop", na="NA")
+
+
+def test_keep_and_a_list_of_texts_contradict_each_other() -> None:
+    with pytest.raises(InvalidParameter, match="`missing=keep` and `na` contradict"):
+        ldp3.load(["a", "b"], missing="keep", na="NA")
