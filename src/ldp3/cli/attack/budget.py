@@ -7,6 +7,7 @@ from cyclopts import Parameter
 
 from ldp3.cli import options
 from ldp3.errors import InvalidParameter
+from ldp3.printing import show
 
 
 def budget(
@@ -42,10 +43,10 @@ def budget(
         raise InvalidParameter(f"`population` must be at least 1, got {population}.")
     found = budget(frequencies, population, oracles(protocol, len(frequencies), plugins))
     if not found.epsilons:
-        print("Nothing found: these frequencies do not lie on the lattice of any ε.")
+        show("Nothing found: these frequencies do not lie on the lattice of any ε.")
         return 0
     names = " or ".join(f"{e:.10g}" for e in found.epsilons)
-    print(
+    show(
         f"They betray ε = {names}: all differ by multiples of 1/(n(p-q)); numbers without such a "
         f"lattice look like this with probability {found.p_value:.1g} at most."
     )

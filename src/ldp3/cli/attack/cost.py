@@ -5,7 +5,9 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from ldp3.cli import options
+from ldp3.cli.data import one_dataset
 from ldp3.errors import InvalidParameter
+from ldp3.printing import show
 
 
 def cost(
@@ -13,7 +15,7 @@ def cost(
     overtake: Annotated[tuple[str, str], Parameter(consume_multiple=True)],
     epsilon: options.Epsilons = ["1"],  # noqa: B006
     protocols: options.Protocols = ["paper"],  # noqa: B006
-    data: options.Data = "flights",
+    data: options.Data = ["flights"],  # noqa: B006
     population: options.Population = None,
     plugins: options.Plugins = [],  # noqa: B006
     format: Annotated[Literal["table", "markdown"], Parameter(group=options.OUTPUT)] = "table",
@@ -34,7 +36,7 @@ def cost(
     from ldp3.adversary.tables import cost_rows, render
     from ldp3.attacks.targets import target_codes
 
-    users = options.loaded(data, reading, plugins)
+    users = one_dataset(data, reading, plugins, "An attack is on one collection")
     users = users if population is None else users.scaled(population)
     below, above = (target_codes(users, name)[0] for name in overtake)
     lead = float(users.frequencies[above] - users.frequencies[below])
@@ -43,7 +45,5 @@ def cost(
             f"{overtake[0]} is more frequent than {overtake[1]} already: swap them."
         )
     rows = cost_rows(users, lead, options.numbers(epsilon), options.specs("-p", protocols), plugins)
-    print(
-        f"To lift {overtake[0]} over {overtake[1]}, who leads by {lead:.3%} of {users.n:,} users:"
-    )
-    print(render(rows, format))
+    show(f"To lift {overtake[0]} over {overtake[1]}, who leads by {lead:.3%} of {users.n:,} users:")
+    show(render(rows, format))

@@ -5,6 +5,8 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from ldp3.cli import options
+from ldp3.cli.data import one_dataset
+from ldp3.printing import show
 
 
 def infer(
@@ -14,7 +16,7 @@ def infer(
     memoised: bool = False,
     epsilon: options.Epsilons = ["1"],  # noqa: B006
     protocols: options.Protocols = ["paper"],  # noqa: B006
-    data: options.Data = "flights",
+    data: options.Data = ["flights"],  # noqa: B006
     seed: options.Seed = 0,
     plugins: options.Plugins = [],  # noqa: B006
     format: Annotated[Literal["table", "markdown"], Parameter(group=options.OUTPUT)] = "table",
@@ -39,7 +41,7 @@ def infer(
     """
     from ldp3.adversary.tables import infer_rows, render
 
-    users = options.loaded(data, reading, plugins)
+    users = one_dataset(data, reading, plugins, "An attack is on one collection")
     rows = infer_rows(
         users,
         options.numbers(epsilon),
@@ -50,4 +52,4 @@ def infer(
         seed=seed,
         plugins=plugins,
     )
-    print(render(rows, format))
+    show(render(rows, format))

@@ -6,8 +6,12 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from ldp3.budget import said_of
 from ldp3.cli import options
+from ldp3.cli.data import datasets, inputs
 from ldp3.cli.speaking import Console
+from ldp3.files import require_no_input
+from ldp3.printing import show
 from ldp3.progress import say
 
 Format = Literal["table", "markdown", "csv", "json"]
@@ -24,7 +28,7 @@ def poison(
     methods: options.Methods = ["paper"],  # noqa: B006
     repeats: Annotated[int, Parameter(name=["--repeats", "-r"])] = 10,
     threads: options.Threads = None,
-    data: options.Data = "flights",
+    data: options.Data = ["flights"],  # noqa: B006
     metrics: options.Metrics = ["l1"],  # noqa: B006
     seed: options.Seed = 0,
     simulate: Literal["exact", "users"] = "exact",
@@ -68,13 +72,14 @@ def poison(
     from ldp3.experiment.run import run
     from ldp3.kernels.compile import on_compile
 
-    users = options.loaded(data, reading, plugins)
+    if output is not None:
+        require_no_input(output, [*inputs(data), reading.domain, *plugins])
+    users, notes = datasets(data, reading, plugins)
     console = Console(quiet=quiet)
-    for note in users.notes:
-        console.note(note)
+    console.notes(notes)
     lab = Lab(
         experiment(
-            [users if population is None else users.scaled(population)],
+            [one if population is None else one.scaled(population) for one in users],
             options.numbers(epsilon),
             options.specs("-p", protocols),
             options.specs("-m", methods),
@@ -89,6 +94,7 @@ def poison(
             targets=targets,
         )
     )
+    console.notes([*lab.notes, *said_of(*lab.experiment.epsilons)])
     if not quiet:
         on_compile(lambda: say("compiling kernels (first run only)…"))
     with console:
@@ -99,5 +105,5 @@ def poison(
     if not results.complete:
         say("Stopped: the same command goes on from there, if it has an --output.")
         return 128 + (console.signal or 0)
-    print(render_poison(poisoned(lab, results), format))
+    show(render_poison(poisoned(lab, results), format))
     return 0
