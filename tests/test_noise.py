@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
+import ldp3
 from ldp3.errors import InvalidData
-from ldp3.noise import Noise, PureNoise, Support
+from ldp3.noise import COUNTS, Noise, PureNoise, Support
 from tests.postprocessing.estimates import estimate, impure
 
 
@@ -43,13 +45,45 @@ def test_what_is_no_variance_is_refused(base: float) -> None:
         Noise(base)
 
 
-def test_the_interval_by_hand() -> None:
-    # p = ½, q = ¼, n = 100: noise 0.03, slope 0.01; z = 1.96: (f̂ - f)² = z² (0.03 + 0.01 f)
-    low, high = estimate([0.5, 0.0, -1.0], 100).confidence_interval(0.95)
+def test_the_score_interval_by_hand() -> None:
+    # noise 0.03, slope 0.01; z = 1.96: (f̂ - f)² = z² (0.03 + 0.01 f)
+    low, high = Noise(0.03, 0.01).interval(np.array([0.5, 0.0]), 0.95)
     for f, end, sign in ((0.5, low[0], -1), (0.5, high[0], 1), (0.0, high[1], 1)):
         roots = np.roots([1, -2 * f - 3.8414588 * 0.01, f**2 - 3.8414588 * 0.03])
         assert end == pytest.approx(max(roots) if sign > 0 else min(roots), rel=1e-6)
-    assert low[1] == low[2] == high[2] == 0
+
+
+def test_the_interval_of_a_pure_oracle_by_hand() -> None:
+    # p = ½, q = ¼, n = 2, level ½. K holders support at least once with probability 7/16, 10/16,
+    # 12/16, and twice with 1/16, 2/16, 4/16; not at all with 9/16, 6/16, 4/16.
+    counts = np.array([0, 1, 2])
+    low, high = estimate((counts / 2 - 0.25) / 0.25, n=2).confidence_interval(0.5)
+    assert low.tolist() == [0, 0, 1]  # twice: no K has more than ¼, so the most that there is
+    assert high.tolist() == [0.5, 1, 1]
+
+
+def test_a_count_that_no_holder_explains_gets_an_empty_interval() -> None:
+    low, high = estimate([-1.0, 3.0], 1000).confidence_interval(0.95)
+    assert (low.tolist(), high.tolist()) == ([0, 1], [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("p", "q", "n"), [(0.5, 0.25, 20_000), (0.6, 0.001, 10**6), (0.9, 0.5, 10**5)]
+)
+def test_limits_between_those_computed_are_no_narrower_and_hardly_wider(
+    p: float, q: float, n: int
+) -> None:
+    noise, middle = PureNoise.of(Support(p, q), n), int(n * (q + 0.01 * (p - q)))
+    counts = np.append(np.arange(middle - 300, middle + 300), np.arange(middle, n // 2, n // 50))
+    few = np.unique(counts)[::17]
+    frequencies = (counts / n - q) / (p - q)
+    low, high = (dict(zip(counts, ends, strict=True)) for ends in noise.interval(frequencies, 0.99))
+    exact = noise.interval((few / n - q) / (p - q), 0.99)
+    assert len(few) < COUNTS < len(np.unique(counts))
+    for count, least, most in zip(few, *exact, strict=True):
+        slack = 0.01 * (most - least) + 3 / n
+        assert least - slack <= low[count] <= least + 1e-12
+        assert most - 1e-12 <= high[count] <= most + slack
 
 
 def test_without_p_and_q_the_interval_is_the_normal_one() -> None:
@@ -57,3 +91,31 @@ def test_without_p_and_q_the_interval_is_the_normal_one() -> None:
     assert np.allclose(low, np.array([0.5, 0.2]) - 0.1644854, atol=1e-7)
     assert np.allclose(high, np.array([0.5, 0.2]) + 0.1644854, atol=1e-7)
     assert np.array_equal(impure([0.5, 0.2], noise=0.01).variance, [0.01, 0.01])
+
+
+SHAPES = [("oue", 300, 5_000, 5.0), ("grr", 200, 2_000, 4.0), ("ss", 100, 2_000, 3.0)]
+
+
+@pytest.mark.parametrize(("protocol", "d", "n", "epsilon"), SHAPES)
+def test_the_farthest_estimate_is_as_far_off_as_stated(
+    protocol: str, d: int, n: int, epsilon: float
+) -> None:
+    oracle, rng = ldp3.oracle(protocol, epsilon, d), ldp3.stream(0, "farthest", protocol)
+    weights = 1 / np.arange(1, d + 1) ** 1.3
+    histogram = rng.multinomial(n, weights / weights.sum())
+    truth, repeats, alpha = histogram / n, 400, 1e-6 / len(SHAPES)
+    assert oracle.support is not None
+    bound = PureNoise.of(oracle.support, n).farthest(truth, 0.95)
+    found = [oracle.estimate(oracle.simulate(histogram, rng)).frequencies for _ in range(repeats)]
+    hits = sum(bool((np.abs(f - truth) <= bound).all()) for f in found)
+    assert hits >= stats.binom.ppf(alpha, repeats, 0.95)
+    assert hits <= stats.binom.isf(alpha, repeats, 0.99)  # nor much farther
+
+
+def test_one_value_is_the_farthest_of_one() -> None:
+    noise = PureNoise.of(Support(0.5, 0.25), 2)
+    # nobody holds it, n = 2: estimates are -1, 1, 3 with probability 9/16, 6/16, 1/16
+    assert noise.farthest(np.zeros(1), 0.9) == pytest.approx(1.0, rel=1e-4)
+    assert noise.farthest(np.zeros(1), 0.95) == pytest.approx(3.0, rel=1e-4)
+    assert Noise(0.01).farthest(np.zeros(1), 0.95) == pytest.approx(0.1959964, rel=1e-4)
+    assert Noise(0.01).farthest(np.zeros(10), 0.95) == pytest.approx(0.2807034, rel=1e-4)

@@ -1,9 +1,10 @@
-"""The README's Python runs as it stands."""
+"""The README's Python runs as it stands, and its commands stay inside the clone."""
 
 import re
 from pathlib import Path
 
-README = Path(__file__).parents[1] / "README.md"
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
 
 
 def test_the_python_of_the_readme_runs() -> None:
@@ -11,3 +12,18 @@ def test_the_python_of_the_readme_runs() -> None:
     assert blocks
     for block in blocks:
         exec(block, {})
+
+
+def test_the_environment_of_the_commands_lies_in_the_clone_and_is_ignored() -> None:
+    text = README.read_text(encoding="utf-8")
+    block = re.search(r"<!-- quick start -->\n```bash\n(.*?)```\n<!-- end -->", text, re.DOTALL)
+    assert block is not None
+    commands = block[1].splitlines()
+    assert len(commands) == 2  # what .ci/run takes from here
+    assert all(line.startswith("python3 -m venv .venv && . .venv/bin/") for line in commands)
+    assert ".venv/" in (ROOT / ".gitignore").read_text().splitlines()
+    assert not re.search(r"venv ~", text + (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+
+
+def test_the_readme_says_how_long_the_tests_take() -> None:
+    assert re.search(r"tests, which takes \w+ to \w+ minutes", README.read_text(encoding="utf-8"))

@@ -123,3 +123,15 @@ def test_a_class_cannot_pass_for_one_of_ours() -> None:
 
     with pytest.raises(LDPError, match="'oue' is the name of a protocol of ours: rename OUE"):
         canonical(FrequencyOracle, OUE)
+
+
+def test_a_parameter_for_the_best_one_has_one_spelling() -> None:
+    from ldp3.collection.plan import Plan
+
+    for name, best in (("olh", "olh(g=0)"), ("ss", "ss(k=0)")):
+        assert canonical(FrequencyOracle, best) == name
+        plans = [Plan("x", spec, 1.0, 9).identifier for spec in (name, best)]
+        assert plans[0] == plans[1]
+    for spec in ("olh(g=0.0)", "olh(g=False)", "ss(k=0.0)", "ss(k=False)"):
+        with pytest.raises(LDPError, match="must be"):
+            build(FrequencyOracle, spec, epsilon=1.0, d=9)  # type: ignore[type-abstract]

@@ -47,10 +47,10 @@ RULES: dict[str, Rule] = {
     "oue + none": _always("oue", "none"),
     "grr + norm_sub": _always("grr", "norm_sub"),
     "oue + norm_sub": _always("oue", "norm_sub"),
-    "ss + norm_sub": _always("ss", "norm_sub"),
     "ss + power_ns": _always("ss", "power_ns"),
-    "oue + npmle": _always("oue", "npmle"),
     "ss + npmle": _always("ss", "npmle"),
+    "oue + multiscale": _always("oue", "multiscale"),
+    "ss + multiscale": _always("ss", "multiscale"),
     "grr or oue by d, norm_sub": _by_domain("norm_sub"),
 }
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import fields
 from itertools import islice
 from math import inf, isfinite
+from os import PathLike
 from pathlib import Path
 from typing import Any, TypeGuard, TypeVar
 
@@ -21,7 +22,13 @@ MANY_NAMES = 1_000  # among more of them, or for a longer one, no similar name i
 
 
 class LDPError(ValueError):
-    """A person's mistake: the message says what must hold, what was given and what to do."""
+    """A person's mistake: the message says what must hold, what was given and what to do.
+
+    It is one line, whatever was given.
+    """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(re.sub(r"\s*[\r\n]+\s*", " ", message))
 
 
 class InvalidParameter(LDPError):
@@ -55,8 +62,74 @@ class UnknownName(LDPError):
 def require(holds: bool, who: object, what: str, got: object) -> None:
     """Refuse a parameter: ``require(d >= 2, self, "d must be at least 2", d)``."""
     if not holds:
-        name = who if isinstance(who, str) else type(who).__name__
-        raise InvalidParameter(f"{name}: {what}, got {short(got)}.")
+        raise InvalidParameter(f"{_name(who)}: {what}, got {short(got)}.")
+
+
+def one_of(given: object, choices: Iterable[str]) -> bool:
+    """Whether something is one of these texts; arrays have no single answer to `in`."""
+    return isinstance(given, str) and given in tuple(choices)
+
+
+def require_share(who: str, given: object) -> None:
+    """Refuse what is no number between 0 and 1, both left out."""
+    given = as_python(given)
+    number = isinstance(given, int | float) and not isinstance(given, bool)
+    require(number and 0 < given < 1, who, "must be between 0 and 1", given)  # type: ignore[operator]
+
+
+def as_path(given: object, what: str = "a file") -> Path:
+    """The path that a text or a path-like object names."""
+    if not isinstance(given, str | PathLike) or not str(given):
+        raise InvalidParameter(f"The name of {what} is needed, got {short(given)}.")
+    return Path(given)
+
+
+def several(given: object, what: str) -> list[Any]:
+    """The elements of a list, a tuple, an array or a column; a text is none of these."""
+    listed = isinstance(given, Iterable) and getattr(given, "ndim", 1) > 0
+    if isinstance(given, str | bytes | dict) or not listed:
+        raise InvalidParameter(f"{what} must be a list, got {short(given)}.")
+    return list(given)  # type: ignore[call-overload]
+
+
+def require_generator(who: object, rng: object) -> None:
+    """Randomness is a generator: a seed makes one only by `stream`."""
+    if not isinstance(rng, np.random.Generator):
+        raise InvalidParameter(
+            f"{_name(who)}: a generator is needed, `ldp3.secure()` for people's reports or "
+            f"`ldp3.stream(seed)` for a simulation, got {short(rng)}."
+        )
+
+
+def require_histogram(who: object, histogram: object, d: int) -> NDArray[np.int64]:
+    """How many users hold each value, as an array."""
+    try:
+        given = np.asarray(histogram)
+    except ValueError:  # of unequal lengths
+        given = np.empty(0)
+    counts = given.ndim == 1 and len(given) > 1 and np.issubdtype(given.dtype, np.integer)
+    if not counts or given.min() < 0 or len(given) != d:
+        raise InvalidData(
+            f"{_name(who)}: a histogram of {d} numbers of users is needed, got {short(histogram)}."
+        )
+    return given
+
+
+def as_floats(who: object, **arrays: object) -> list[NDArray[np.float64]]:
+    """Arrays of numbers; what is none is refused by its name."""
+    made = []
+    for what, given in arrays.items():
+        try:
+            made.append(np.asarray(given, dtype=np.float64))
+        except (TypeError, ValueError, OverflowError):
+            raise InvalidData(
+                f"{_name(who)}: {what} must be an array of numbers, got {short(given)}."
+            ) from None
+    return made
+
+
+def _name(who: object) -> str:
+    return who if isinstance(who, str) else type(who).__name__
 
 
 def whole(number: object, low: float = -inf, high: float = inf) -> TypeGuard[int]:
@@ -84,9 +157,11 @@ def settle_numbers(thing: Any) -> None:
 def require_epsilon_and_domain(who: object, epsilon: float, d: int) -> None:
     """The two parameters that every frequency oracle has."""
     number = isinstance(epsilon, int | float) and not isinstance(epsilon, bool)
-    require(number and isfinite(epsilon) and epsilon > 0, who, "epsilon must be > 0", epsilon)
+    finite = number and not (whole(epsilon) and epsilon > 2**1000) and isfinite(epsilon)
+    require(finite and epsilon > 0, who, "epsilon must be > 0", epsilon)
     require_possible(who, epsilon)
     require(whole(d, 2), who, "d must be an integer of at least 2", d)
+    require(d <= 2**32, who, "d must be at most 2³², for a value is a 32-bit code", d)
 
 
 def require_possible(who: object, epsilon: float) -> None:
@@ -97,8 +172,11 @@ def require_possible(who: object, epsilon: float) -> None:
 
 def require_values(who: object, values: object, d: int) -> NDArray[np.uint32]:
     """The users' values as codes; the first one that is no integer in `[0, d)` is named."""
-    given = np.asarray(values)
-    name = type(who).__name__
+    try:
+        given = np.asarray(values)
+    except ValueError:  # of unequal lengths
+        raise InvalidValue(f"{_name(who)}: values must be a one-dimensional array.") from None
+    name = _name(who)
     if given.ndim != 1:
         raise InvalidValue(f"{name}: values must be a one-dimensional array, got {given.ndim}-d.")
     if not len(given):
@@ -115,7 +193,7 @@ def require_values(who: object, values: object, d: int) -> NDArray[np.uint32]:
 
 def require_finite(who: object, **arrays: NDArray[Any]) -> None:
     """Refuse arrays that are empty, not one-dimensional, of unequal length, or not finite."""
-    name = who if isinstance(who, str) else type(who).__name__
+    name = _name(who)
     lengths = {len(a) if a.ndim == 1 else -1 for a in arrays.values()}
     if lengths & {0, -1}:
         raise InvalidData(f"{name}: {' and '.join(arrays)} must be one-dimensional and not empty.")

@@ -6,8 +6,11 @@ from typing import Self
 
 import numpy as np
 
-from ldp3.arrays import FloatArray
-from ldp3.errors import InvalidData
+from ldp3 import tails
+from ldp3.arrays import FloatArray, IntArray
+from ldp3.errors import InvalidData, as_floats
+
+COUNTS = 128  # different ones whose limits are computed; those of more follow from these
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,8 @@ class Noise:
     slope: float = 0.0
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.base).all() and np.min(self.base) > 0):
+        (base,) = as_floats("Noise", variance=self.base)
+        if not (base.size and np.isfinite(base).all() and np.min(base) > 0):
             raise InvalidData("The noise of an estimate is a variance: finite and above 0.")
 
     @property
@@ -72,8 +76,8 @@ class Noise:
 
         $$(\hat f_v - f)^2 \le z^2 (\mathrm{base}_v + f s),$$
 
-        which is a quadratic in $f$. The noise is taken as normal, so this holds nearly; with few
-        reports the coverage swings about the level.
+        which is a quadratic in $f$. The noise is taken as normal, so this holds nearly: less the
+        fewer the reports, the more the values and the larger ε.
 
         References
         ----------
@@ -85,6 +89,29 @@ class Noise:
         half = z * np.sqrt(self.variance(frequencies) + (z * self.slope / 2) ** 2)
         return centre - half, centre + half
 
+    def farthest(self, frequencies: FloatArray, level: float) -> float:
+        r"""How far off the farthest estimate is at most, with probability `level` or more.
+
+        If these are the frequencies: the $b$ where the probabilities of being off by more than $b$
+        add up to $1 - \mathrm{level}$ over the values.
+        """
+        high = float(np.sqrt(self.variance(frequencies).max()))
+        while self._missed(frequencies, high) > 1 - level:
+            high *= 2
+        low = 0.0
+        while high - low > 1e-5 * high:
+            middle = (low + high) / 2
+            missed = self._missed(frequencies, middle) > 1 - level
+            low, high = (middle, high) if missed else (low, middle)
+        return high
+
+    def _missed(self, frequencies: FloatArray, bound: float) -> float:
+        """How many estimates are off by more, in the mean."""
+        from scipy.special import ndtr  # no client asks
+
+        variances = np.broadcast_to(self.variance(frequencies), frequencies.shape)
+        return float(2 * ndtr(-bound / np.sqrt(np.maximum(variances, 1e-300))).sum())
+
 
 @dataclass(frozen=True, eq=False)
 class PureNoise(Noise):
@@ -94,6 +121,7 @@ class PureNoise(Noise):
     """
 
     support: Support = Support(1.0, 0.0)
+    n: int = 1
 
     @classmethod
     def of(cls, support: Support, n: int) -> Self:
@@ -103,4 +131,58 @@ class PureNoise(Noise):
         0.01
         """
         p, q = support.p, support.q
-        return cls(q * (1 - q) / (n * (p - q) ** 2), (1 - p - q) / (n * (p - q)), support)
+        return cls(q * (1 - q) / (n * (p - q) ** 2), (1 - p - q) / (n * (p - q)), support, n)
+
+    def interval(self, frequencies: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+        r"""Ends (low, high) of Clopper and Pearson's interval for each frequency.
+
+        All numbers of holders, of the n users who reported, under which neither tail of the
+        count's own law is $(1 - \mathrm{level})/2$ or less: see `ldp3.tails`. It holds with
+        probability `level` or more, whatever n, d and ε.
+        """
+        counts = self.n * (self.support.q + frequencies * (self.support.p - self.support.q))
+        slack = 1e-6 + 1e-12 * self.n  # counts are whole, but for rounding
+        ends = []
+        for end, whole in enumerate((np.floor(counts + slack), np.ceil(counts - slack))):
+            some, place = np.unique(np.clip(whole, 0, self.n), return_inverse=True)
+            ends.append(self._limit(some, level, end)[place.reshape(-1)])
+        return ends[0], ends[1]
+
+    def _missed(self, frequencies: FloatArray, bound: float) -> float:
+        p, q, n = self.support.p, self.support.q, self.n
+        holders, times = np.unique(np.round(frequencies * n), return_counts=True)
+        some = _spread(holders, n)  # of many, one stands for all up to the next
+        times = np.add.reduceat(times, some)
+        holders = holders[some if p + q > 1 else np.append(some[1:] - 1, len(holders) - 1)]
+        mean, away = holders * p + (n - holders) * q, n * (p - q) * bound * (1 + 1e-12)
+        over = tails.at_least(np.floor(mean + away) + 1, holders, n, p, q)
+        under = tails.at_most(np.ceil(mean - away) - 1, holders, n, p, q)
+        return float((times * (over + under)).sum())
+
+    def _limit(self, counts: FloatArray, level: float, end: int) -> FloatArray:
+        """The lower or the upper end for each of these counts, which ascend.
+
+        Of many counts, some: between these, what sets their ends apart from those of the score
+        interval changes little, so the larger of two such differences is taken, and one holder.
+        """
+        p, q, n = self.support.p, self.support.q, self.n
+        score = np.clip(super().interval((counts / n - q) / (p - q), level)[end], 0, 1)
+        chosen = _spread(counts, n)
+        limit = tails.most if end else tails.fewest
+        exact = limit(counts[chosen].astype(np.int64), n, p, q, (1 - level) / 2) / n
+        apart, every = exact - score[chosen], np.arange(len(counts))
+        after = np.searchsorted(chosen, every)
+        between = chosen[after] != every
+        sign = 1 if end else -1
+        outer = sign * np.maximum(sign * apart[after - between], sign * apart[after])
+        return np.clip(score + outer + sign * between / n, 0, 1)
+
+
+def _spread(counts: FloatArray, n: int) -> IntArray:
+    """Indices of all counts, or of some of many: the last, and one in every sixth of their σ."""
+    if len(counts) <= COUNTS:
+        return np.arange(len(counts))
+    # on this scale every count has the same σ, that of a binomial count
+    scale = 12 * np.sqrt(n) * np.arcsin(np.sqrt(counts / n))
+    _, firsts = np.unique(np.floor(scale), return_index=True)
+    return np.union1d(firsts, len(counts) - 1)

@@ -14,7 +14,7 @@ from shutil import rmtree
 from tempfile import mkdtemp
 from types import ModuleType
 
-from ldp3.errors import InvalidParameter, LDPError, site
+from ldp3.errors import InvalidParameter, LDPError, as_path, several, site
 from ldp3.files import real_path
 from ldp3.kinds import classes
 
@@ -54,7 +54,8 @@ def plugin(path: Path, source: bytes | None = None) -> ModuleType:
 
 def load_plugins(paths: Iterable[str | Path]) -> list[ModuleType]:
     """The modules in these files."""
-    return [plugin(real_path(path)) for path in paths]
+    files = several(paths, "`plugins`")
+    return [plugin(real_path(as_path(path, "a plug-in"))) for path in files]
 
 
 def blame(error: BaseException) -> str | None:

@@ -117,7 +117,10 @@ class Bar(Progress):
 
 
 class Terminal(Bar):
-    """A bar and notes on stderr; Ctrl-C and SIGTERM as a wish to stop, the second one obeyed."""
+    """A bar and notes on stderr; Ctrl-C and SIGTERM as a wish to stop, the second one obeyed.
+
+    A signal that is ignored, as a shell's background jobs ignore Ctrl-C, stays ignored.
+    """
 
     def __init__(self, unit: str = "cells", *, quiet: bool = False) -> None:
         super().__init__(unit)
@@ -140,7 +143,8 @@ class Terminal(Bar):
 
     def begin(self) -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
-            self._before[number] = signal.signal(number, self._ask)
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                self._before[number] = signal.signal(number, self._ask)
 
     def end(self) -> None:
         super().end()

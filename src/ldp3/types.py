@@ -11,7 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldp3.arrays import FloatArray, IntArray, Total, apportion
-from ldp3.errors import InvalidData, InvalidParameter, as_python, require, settle_numbers, whole
+from ldp3.errors import (
+    InvalidData,
+    InvalidParameter,
+    as_floats,
+    as_python,
+    require,
+    require_share,
+    settle_numbers,
+    several,
+    short,
+    whole,
+)
 from ldp3.noise import Noise, PureNoise, Support
 
 
@@ -38,7 +49,9 @@ class Tally:
     def __post_init__(self) -> None:
         settle_numbers(self)
         require(whole(self.n, 0), self, "n must be an integer of at least 0", self.n)
-        object.__setattr__(self, "total", np.asarray(self.total))
+        total = np.asarray(self.total)
+        require(total.dtype.kind in "biufc", self, "total must be an array of numbers", self.total)
+        object.__setattr__(self, "total", total)
 
     def __add__(self, other: "Tally") -> "Tally":
         if not isinstance(other, Tally):
@@ -107,6 +120,8 @@ class Estimate:
         >>> Estimate.of(np.array([0.5, 0.5]), n=300, noise=Support(p=0.5, q=0.25)).std
         array([0.10801234, 0.10801234])
         """
+        (frequencies,) = as_floats(cls.__name__, frequencies=frequencies)
+        require(frequencies.ndim == 1, cls.__name__, "frequencies are a list", frequencies)
         known = PureNoise.of(noise, n) if isinstance(noise, Support) else noise
         return cls(frequencies, Tally(np.zeros(0), n), known)  # type: ignore[arg-type]
 
@@ -143,10 +158,13 @@ class Estimate:
     ) -> tuple[FloatArray, FloatArray]:
         r"""Ends (low, high) of an interval for each frequency, within $[0, 1]$.
 
-        A frequency lies in $[0, 1]$, so the ends of `noise.interval` are cut there, which takes no
-        coverage away: a value that nobody holds is covered with probability
-        $(1 + \mathrm{level})/2$, and an estimate far below zero gets $[0, 0]$. With `simultaneous`
-        all $d$ intervals hold at once with probability at least `level`, by Bonferroni.
+        For the frequency among the n users who reported, not in a wider population that they may
+        be a sample of. With a pure oracle each interval holds with probability `level` or more,
+        whatever n, d and ε (`PureNoise.interval`); with another one the noise is taken as normal
+        (`Noise.interval`), which is right for many reports. A frequency lies in $[0, 1]$, so the
+        ends are cut there, which takes no coverage away: an estimate far below zero gets
+        $[0, 0]$. With `simultaneous` all $d$ intervals hold at once, by Bonferroni: each at the
+        level $1 - (1 - \mathrm{level})/d$.
 
         Examples
         --------
@@ -155,7 +173,7 @@ class Estimate:
         >>> low.round(3), high.round(3)
         (array([0.304, 0.   ]), array([0.696, 0.196]))
         """
-        require(0 < level < 1, self, "level must be between 0 and 1", level)
+        require_share("level", level)
         alpha = (1 - level) / (self.d if simultaneous else 1)
         require(1 - alpha < 1, self, "level must be one that floats tell from 1", level)
         low, high = self.noise.interval(self.frequencies, 1 - alpha)
@@ -194,7 +212,16 @@ class Dataset:
     ordered: bool = False
 
     def __post_init__(self) -> None:
-        h = self.histogram
+        require(isinstance(self.name, str), self, "name must be a text", self.name)
+        h = np.asarray(self.histogram)
+        object.__setattr__(self, "histogram", h)
+        if not isinstance(self.labels, list | tuple):
+            object.__setattr__(self, "labels", several(self.labels, f"{self.name}: labels"))
+        if not all(isinstance(label, str) for label in self.labels):
+            object.__setattr__(self, "labels", [str(label) for label in self.labels])
+        if self.positions is not None:
+            (line,) = as_floats(self.name, positions=self.positions)
+            object.__setattr__(self, "positions", line)
         if h.ndim != 1 or len(h) < 2:
             raise InvalidData(f"{self.name}: at least two different values are needed.")
         if not np.issubdtype(h.dtype, np.integer) or h.min() < 0 or h.sum() < 1:
@@ -202,7 +229,7 @@ class Dataset:
         if len(self.labels) != len(h):
             raise InvalidData(f"{self.name}: {len(h)} values but {len(self.labels)} labels.")
         if self.positions is not None and self.positions.shape != h.shape:
-            raise InvalidData(f"{self.name}: {len(h)} values but {len(self.positions)} positions.")
+            raise InvalidData(f"{self.name}: {len(h)} values but {self.positions.size} positions.")
 
     @property
     def d(self) -> int:
@@ -233,7 +260,7 @@ class Dataset:
         users = as_python(population)
         if not whole(users, 1, 2**62):
             raise InvalidParameter(
-                f"`population` must be an integer from 1 to 2⁶², got {population!r}."
+                f"`population` must be an integer from 1 to 2⁶², got {short(population)}."
             )
         counts = apportion(self.histogram, users)
         return replace(self, histogram=counts, values=None)

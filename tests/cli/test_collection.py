@@ -75,6 +75,14 @@ def test_from_a_plan_to_an_estimate(folder: Path, run: Run) -> None:
     assert [v["processed"] for v in answer["values"]] == server.frequencies("norm_sub").tolist()
 
 
+def test_a_plan_without_a_method_takes_the_default_and_says_why(folder: Path, run: Run) -> None:
+    _, out, _ = run("plan -p oue -e 1 --domain pages.txt -o pages.ldp3.json")
+    assert "post-processing by multiscale: of all methods it lost least" in out
+    assert Aggregator(folder / "pages.ldp3.json").plan.method == "multiscale"
+    _, out, _ = run("plan -p oue -m none -e 1 --domain pages.txt -o other.ldp3.json")
+    assert "post-processing by none\n" in out
+
+
 @pytest.mark.parametrize("ending", ["parquet", "arrow", "jsonl", "bin"])
 def test_every_format_of_reports_is_written_and_read(folder: Path, run: Run, ending: str) -> None:
     run(PLAN)
@@ -127,13 +135,104 @@ def test_a_value_outside_the_domain_is_named_by_row_or_becomes_other(
     assert (code, out) == (2, "")
     assert err.startswith("ldp3: values.csv: row 2: 'blog' is not in the domain of 'pages'")
     assert not (folder / "reports.bin").exists()
-    assert run(f"{PLAN} --other help")[0] == 0
-    assert Plan.load(folder / "pages.ldp3.json").labels == tuple(LABELS)
-    assert run(f"{PLAN} --other elsewhere")[0] == 0
-    assert Plan.load(folder / "pages.ldp3.json").labels == (*LABELS, "elsewhere")
-    assert run("perturb pages.ldp3.json values.csv -o reports.bin")[0] == 0
-    plan = Plan.load(folder / "pages.ldp3.json")
-    assert (folder / "reports.bin").stat().st_size == 4 * plan.report_bytes  # no person at the end
+    other = PLAN.replace("-o pages", "-o open")
+    assert run(f"{other} --other elsewhere")[0] == 0
+    assert Plan.load(folder / "open.ldp3.json").labels == (*LABELS, "elsewhere")
+    assert run(f"{PLAN.replace('-o pages', '-o help')} --other help")[0] == 0
+    assert Plan.load(folder / "help.ldp3.json").labels == tuple(LABELS)
+    code, _, err = run("perturb open.ldp3.json values.csv -o reports.bin")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "row 3 holds no value; fill it in, or leave such rows out with --missing drop" in err
+    code, out, err = run("perturb open.ldp3.json values.csv --missing drop -o reports.bin")
+    assert (code, out.split()[0]) == (0, "3")
+    assert err.splitlines()[-2:] == [
+        "note: 1 row without a value left out.",
+        "note: 1 row outside the domain became 'elsewhere'.",
+    ]
+    plan = Plan.load(folder / "open.ldp3.json")
+    assert (folder / "reports.bin").stat().st_size == 3 * plan.report_bytes  # no person at the end
+    (folder / "named.csv").write_text("page\nhome\ncart\nhome\n")
+    code, _, err = run("perturb open.ldp3.json named.csv -o named.bin")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "--header or " in err
+    assert run("perturb open.ldp3.json named.csv --header -o named.bin")[1].startswith("3 reports")
+    assert run("perturb open.ldp3.json named.csv --no-header -o named.bin")[1][0] == "4"
+
+
+def test_numbers_need_no_preparation(folder: Path, run: Run) -> None:
+    (folder / "load.csv").write_text("host,ms\na,3\nb,250.5\nc,12\nd,\ne,5000\n")
+    code, out, _ = run("plan -p grr -e 40 --bins log:3 --within 1:1000 --other slow -o ms.json")
+    assert code == 0
+    assert "bins [1, 10) … [100, 1000), cut by the clients" in out
+    code, _, err = run(
+        "perturb ms.json load.csv --column ms --missing drop --max-epsilon 40 -o r.bin"
+    )
+    assert code == 0
+    assert "1 row outside the domain became 'slow'" in err
+    assert run("aggregate ms.json r.bin -o counts.json")[0] == 0
+    answer = json.loads(run("estimate counts.json --format json")[1])
+    assert [v["label"] for v in answer["values"]] == ["[1, 10)", "[10, 100)", "[100, 1000)", "slow"]
+    assert Aggregator.load(folder / "counts.json").total.tolist() == [1, 1, 1, 1]
+    assert (
+        len(ldp3.Client("ms.json", max_epsilon=40).report(250.5))
+        == Plan.load("ms.json").report_bytes
+    )
+
+
+def test_a_plan_is_never_overwritten_by_a_different_one(folder: Path, run: Run) -> None:
+    assert run(PLAN)[0] == 0
+    before = (folder / "pages.ldp3.json").read_bytes()
+    assert run(PLAN)[0] == 0  # the same again
+    for change in ("-e 2", "-p grr", "--other x", "--name round2", "-m norm"):
+        words = PLAN.split()
+        if change[:2] in words:
+            words[words.index(change[:2]) + 1] = change.split()[1]
+        line = " ".join(words) if change[:2] in words else f"{PLAN} {change}"
+        code, out, err = run(line)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert "pages.ldp3.json: describes another collection, 'pages'" in err
+    assert (folder / "pages.ldp3.json").read_bytes() == before
+    labels = (folder / "pages.txt").read_bytes()
+    for taken, why in {
+        "pages.txt": "is read here, too",
+        "values.csv": "exists and is no description of a collection",
+    }.items():
+        code, _, err = run(PLAN.replace("pages.ldp3.json", taken))
+        assert (code, err.count("\n")) == (2, 1)
+        assert why in err
+    assert (folder / "pages.txt").read_bytes() == labels
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "jsonl", "bin"])
+@pytest.mark.parametrize("protocol", ["oue", "olh"], ids=["as long", "longer"])
+def test_reports_of_another_collection_are_named_and_nothing_is_written(
+    folder: Path, run: Run, ending: str, protocol: str
+) -> None:
+    run(PLAN)
+    run(f"plan -p {protocol} -e 2 --domain pages.txt -o others.ldp3.json")
+    run(f"perturb others.ldp3.json values.csv -o r.{ending}")
+    before = sorted(folder.iterdir())
+    for more in ("", " -q"):
+        code, out, err = run(f"aggregate pages.ldp3.json r.{ending} -o counts.json{more}")
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert "no row is a report of 'pages'" in err
+        assert "of 'others': aggregate it with others.ldp3.json" in err
+    identifier = Plan.load("others.ldp3.json").identifier[:14]
+    (folder / "others.ldp3.json").unlink()
+    code, _, err = run(f"aggregate pages.ldp3.json r.{ending} -o counts.json")
+    assert f"the collection with the identifier {identifier}" in err
+    assert len(list(folder.iterdir())) == len(before) - 1
+
+
+def test_what_is_no_report_is_said_to_be_none(folder: Path, run: Run) -> None:
+    run(PLAN)
+    (folder / "r.bin").write_bytes(b"nonsense" * 10)
+    (folder / "r.jsonl").write_text('{"a": 1}\nnothing\n')
+    code, _, err = run("aggregate pages.ldp3.json r.bin r.jsonl -o counts.json")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "r.bin and 1 more: no row is a report of 'pages'" in err
+    assert "They may be no reports at all" in err
+    assert not (folder / "counts.json").exists()
 
 
 def test_values_are_found_by_column_and_by_number(folder: Path, run: Run) -> None:
@@ -158,7 +257,16 @@ def test_values_are_found_by_column_and_by_number(folder: Path, run: Run) -> Non
 
 
 MISTAKES = {
-    "plan -p oue -e 1 -o x.json": "either --domain or --domain-size",
+    "plan -p oue -e 1 -o x.json": "either --domain or --domain-size or --bins",
+    "plan -p oue -e 1 --bins 20 -o x.json": "--within low:high",
+    "plan -p oue -e 1 --bins 1 --within 0:1 -o x.json": "from 2 to",
+    "plan -p oue -e 1 --bins 20 --within 5:1 -o x.json": "--within: low:high",
+    "plan -p oue -e 1 --bins log:20 --within 0:9 -o x.json": "has no logarithm",
+    "plan -p oue -e 1 --bins quantiles:4 --within 0:9 -o x.json": "--within goes with a number",
+    "plan -p oue -e 1 --bins 0,18,5 -o x.json": "three or more rising edges",
+    "plan -p oue -e 1 --bins 0,nan,5 -o x.json": "three or more rising edges",
+    "plan -p oue -e 1 --bins 0,5,9 --domain-size 4 -o x.json": "either --domain or",
+    "plan -p oue -e 1 --domain-size 4 --within 0:9 -o x.json": "--within is the range of --bins",
     "plan -p oue -e 1 --domain pages.txt --domain-size 4 -o x.json": "either --domain or",
     "plan -p oui -e 1 --domain pages.txt -o x.json": "Did you mean 'oue'",
     "plan -p oue -e 0 --domain pages.txt -o x.json": "epsilon must be > 0",

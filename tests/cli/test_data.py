@@ -86,6 +86,8 @@ def test_several_datasets_are_kept_and_gone_on_with(run: Run, output: str) -> No
     [
         ("run -d a.csv b.csv --report page.html", "A page shows one dataset"),
         ("recommend -d a.csv b.csv", "A recommendation is for one sample: give one dataset, got 2"),
+        ("run -d -p grr", "-d needs at least one dataset"),
+        ("recommend -d -p grr", "-d needs at least one dataset"),
         ("run -d - -", "standard input can be read once"),
         ("run -d https://example.org/a.csv", "is an address; download it first"),
         (

@@ -132,12 +132,28 @@ def test_an_installed_package_joins_when_it_is_named(
 
 
 def test_a_bug_in_a_file_ends_with_exit_code_1(ldp3_: Run) -> None:
-    code, out, _ = ldp3_("verify", "lying_ratio", "--plugin", LEAKS, "--format", "json")
+    given = ["--plugin", LEAKS, "--format", "json", "--draws", "1000"]
+    code, out, _ = ldp3_("verify", "lying_ratio", *given)
     assert code == 1
     (verdict,) = json.loads(out)
     assert (verdict["name"], verdict["passed"]) == ("lying_ratio", False)
     failed = [f for f in verdict["findings"] if not f["passed"]]
     assert any(f["check"].startswith("No event tells") and f["draws"] > 0 for f in failed)
+
+
+def test_few_draws_end_with_exit_code_3(ldp3_: Run) -> None:
+    code, out, _ = ldp3_("verify", "grr", "l1", "--draws", "100", "--seed", "1")
+    assert code == 3
+    assert "l1: passed" in out
+    assert "grr: not enough evidence" in out
+    assert "????  No event tells two values apart by more than e^ε" in out
+
+
+def test_a_fault_weighs_more_than_too_few_draws(ldp3_: Run) -> None:
+    named = ["ratio_above_budget", "grr"]
+    code, out, _ = ldp3_("verify", *named, "--plugin", LEAKS, "--draws", "100")
+    assert code == 1
+    assert "grr: not enough evidence" in out
 
 
 def test_a_sound_method_ends_with_exit_code_0(ldp3_: Run) -> None:
@@ -147,7 +163,10 @@ def test_a_sound_method_ends_with_exit_code_0(ldp3_: Run) -> None:
     assert "l1: passed" in out
 
 
-@pytest.mark.parametrize("given", [["oul"], [], ["l1", "--format", "xml"]])
+@pytest.mark.parametrize(
+    "given",
+    [["oul"], [], ["l1", "--format", "xml"], ["l1", "--draws", "9"], ["l1", "--draws", "x"]],
+)
 def test_nothing_to_verify_is_one_line(ldp3_: Run, given: list[str]) -> None:
     code, out, err = ldp3_("verify", *given)
     assert (code, out) == (2, "")

@@ -97,17 +97,13 @@ def test_a_plan_is_not_promised_for_what_cannot_be_deployed(
 
 def test_ctrl_c_leaves_no_answer_and_no_plan(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "ldp3", "recommend", "-d", "zipf(d=3000, n=1_000_000)"]
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [*command, "--format", "json", "--save", "plan.json"], stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True, cwd=tmp_path, preexec_fn=_hears_ctrl_c,
-    )  # fmt: skip
-    time.sleep(3)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+        stderr=subprocess.PIPE, text=True, cwd=tmp_path,
+    ) as process:  # fmt: skip
+        time.sleep(3)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, "")
     assert err.splitlines()[-1] == "ldp3: stopped."
     assert not (tmp_path / "plan.json").exists()
-
-
-def _hears_ctrl_c() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a background job would inherit its deafness

@@ -272,17 +272,17 @@ def test_the_manifest_holds_the_command(ldp3_: Command, tmp_path: Path) -> None:
 
 def interrupted(output: Path, how: signal.Signals) -> "subprocess.CompletedProcess[str]":
     """A long run that gets a signal once some of it is done."""
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [*LONG, "-o", str(output)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    journal = path_of(output)
-    deadline = time.monotonic() + 60
-    while not (journal.exists() and journal.stat().st_size > 20_000):
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    process.send_signal(how)
-    out, err = process.communicate(timeout=60)
+    ) as process:
+        journal = path_of(output)
+        deadline = time.monotonic() + 60
+        while not (journal.exists() and journal.stat().st_size > 20_000):
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        process.send_signal(how)
+        out, err = process.communicate(timeout=60)
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 

@@ -151,7 +151,7 @@ HOSTILE: list[Callable[[dict[str, Any]], object]] = [
     lambda c: c["total"].__setitem__(0, c["total"][0] + 1), lambda c: c.update(refused=[]),
     lambda c: c.update(refused={"x": -1}), lambda c: c.update(identified=-1),
     lambda c: c.pop("n"), lambda c: c.pop("total"), lambda c: c.pop("plan"),
-    lambda c: c.update(version=2), lambda c: c.update(format="x"), lambda c: c["plan"].update(d=3),
+    lambda c: c.update(version=1), lambda c: c.update(format="x"), lambda c: c["plan"].update(d=3),
     lambda c: c["plan"].update(epsilon=9.0), lambda c: c.update(plan=None),
 ]  # fmt: skip
 

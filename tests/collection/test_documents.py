@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from ldp3.collection.plan import Plan
+from ldp3.errors import InvalidValue
 
 DOCS = Path(__file__).parents[2] / "docs"
-VECTORS: list[dict[str, Any]] = json.loads((DOCS / "wire-format-vectors.json").read_text())[
-    "vectors"
-]
+PUBLISHED = json.loads((DOCS / "wire-format-vectors.json").read_text())
+VECTORS: list[dict[str, Any]] = PUBLISHED["vectors"]
+DOMAINS: list[dict[str, Any]] = PUBLISHED["domains"]
 
 
 # what the page spells out; `draw` in its own file defines any other protocol
@@ -25,13 +26,32 @@ SPELT_OUT = [
 ]
 
 
+def client_on_the_page() -> dict[str, Any]:
+    text = (DOCS / "wire-format.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len(blocks) == 2
+    client: dict[str, Any] = {}
+    for block in blocks:
+        exec(block, client)
+    return client
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=[v["description"]["name"] for v in DOMAINS])
+def test_the_code_in_the_specification_gives_the_codes(domain: dict[str, Any]) -> None:
+    client = client_on_the_page()
+    plan = Plan.read(domain["description"], "domain")
+    for case in domain["codes"]:
+        assert client["code"](domain["description"], case["value"]) == case["code"]
+        if case["code"] is not None:
+            assert plan.code(case["value"]) == case["code"]
+            continue
+        with pytest.raises(InvalidValue, match="nothing was sent"):
+            plan.code(case["value"])
+
+
 @pytest.mark.parametrize("vector", SPELT_OUT, ids=[v["description"]["name"] for v in SPELT_OUT])
 def test_the_code_in_the_specification_gives_the_vectors(vector: dict[str, Any]) -> None:
-    text = (DOCS / "wire-format.md").read_text(encoding="utf-8")
-    code = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    assert len(code) == 1
-    client: dict[str, Any] = {}
-    exec(code[0], client)
+    client = client_on_the_page()
     for case in vector["reports"]:
         words = iter([int(word, 16) for word in case["words"]])
         assert client["report"](vector["description"], case["value"], words).hex() == case["report"]

@@ -43,11 +43,34 @@ def test_simultaneous_intervals_are_wider() -> None:
 
 def test_text_stands_in_columns() -> None:
     title, blank, *lines = CollectionEstimate.of(server(), "none").text().splitlines()
-    assert title == "pages: 1,000 reports, oue, ε = 1; intervals with confidence 0.95, each"
+    assert title == (
+        "pages: 1,000 reports, oue, ε = 1; intervals with confidence 0.95, each, for the frequency "
+        "among those who reported"
+    )
     assert blank == ""
     assert len(lines) == 4
     assert len({len(line) for line in lines}) == 1
     assert lines[0].split() == ["value", "frequency", "low", "high", "none"]
+
+
+def test_the_default_method_says_why_and_how_sure_it_is() -> None:
+    default = Plan("pages", "oue", 1.0, 3, LABELS).method
+    found = CollectionEstimate.of(server(default), confidence=0.9)
+    table = found.table
+    assert (table["processed_low"] <= table["processed"]).all()
+    assert (table["processed"] <= table["processed_high"]).all()
+    text = found.text()
+    assert text.splitlines()[2].split()[-3:] == [default, "from", "to"]
+    assert f"{default}: of all methods it lost least over many kinds of data; biased" in text
+    assert "about 0.9 of these are right, which promises nothing for any one of them" in text
+    assert "unbiased" not in text
+    assert json.loads(found.json())["remarks"] == found.about["remarks"]
+
+
+def test_the_estimate_itself_needs_no_excuse() -> None:
+    found = CollectionEstimate.of(server(), "none")
+    assert "processed_low" not in found.table.columns
+    assert found.about["remarks"] == []
 
 
 @pytest.mark.parametrize("ending", ["csv", "json", "parquet"])

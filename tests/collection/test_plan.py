@@ -1,6 +1,7 @@
 """The description file: readable, versioned, and refused when it was touched."""
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,7 @@ def test_the_file_states_the_exact_constants_as_text_and_the_form_of_a_report(
     plan = Plan("colours", "olh", 1.0, 100)
     content = written(tmp_path, plan)
     assert content["constants"] == {k: str(v) for k, v in plan.oracle.constants.items()}
-    assert (content["constants"]["g"], content["constants"]["hash"]) == ("4", "1")
+    assert (content["constants"]["g"], content["constants"]["hash"]) == ("4", "2")
     assert content["report"] == {"fields": [["seed", str(2**64)], ["cell", "4"]]}
     assert content["labels"] is None
     assert "m × 1" in " ".join(content["ledger"])
@@ -94,7 +95,7 @@ def test_a_weakened_constant_is_refused_even_with_a_matching_identifier(
     "edit",
     [
         lambda c: c["constants"].update(g="5"), lambda c: c["constants"].update(g=4),
-        lambda c: c["constants"].update(hash="2"), lambda c: c["constants"].update(more="1"),
+        lambda c: c["constants"].update(hash="1"), lambda c: c["constants"].update(more="1"),
         lambda c: c["report"]["fields"].reverse(), lambda c: c.update(report={"code": 100}),
         lambda c: c.update(tag_bytes=4), lambda c: c.update(payload_bytes=10),
         lambda c: c.update(epsilon=2.0), lambda c: c.update(epsilon=1), lambda c: c.update(d=1000),
@@ -126,8 +127,8 @@ def test_a_consistent_edit_without_a_new_identifier_is_refused(tmp_path: Path) -
 
 def test_only_this_version_is_read(tmp_path: Path) -> None:
     content = written(tmp_path, Plan("colours", "oue", 1.0, 4))
-    for version in (0, 2, "1", 1.0, True, None):
-        with pytest.raises(InvalidData, match="this ldp3 reads version 1"):
+    for version in (0, 1, 3, "2", 2.0, True, None):
+        with pytest.raises(InvalidData, match="this ldp3 reads version 2; a new plan"):
             load(tmp_path, with_own_identifier({**content, "version": version}))
 
 
@@ -241,3 +242,70 @@ def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
     assert plan.code(np.int64(3)) == 3
     plan.save(tmp_path / "plan.json")
     assert Plan.load(tmp_path / "plan.json") == Plan("numbers", "grr", 1.0, 4)
+
+
+BINS = (-math.inf, 0.0, 0.1, 18.0, 65.5)
+
+
+def test_a_plan_of_bins_is_read_back_with_its_exact_edges(tmp_path: Path) -> None:
+    plan = Plan("ages", "oue", 1.0, bins=BINS, other="no answer")
+    plan.save(tmp_path / "ages.json")
+    assert Plan.load(tmp_path / "ages.json") == plan
+    assert plan.labels == ("[-inf, 0)", "[0, 0.1)", "[0.1, 18)", "[18, 65.5)", "no answer")
+    assert json.loads((tmp_path / "ages.json").read_text())["bins"] == [None, 0.0, 0.1, 18.0, 65.5]
+    assert "bins" not in Plan("colours", "oue", 1.0, 4).describe()
+
+
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [
+        (-1e9, 0), (-math.inf, 0), (0, 1), (-0.0, 1), (0.09999999999999999, 1), (0.1, 2), ("17", 2),
+        (np.float32(18), 3), (np.int64(65), 3), (65.49999999999999, 3), (" 1e1 ", 2), (".5", 2),
+    ],
+)  # fmt: skip
+def test_a_number_falls_into_the_bin_that_begins_at_or_below_it(value: object, code: int) -> None:
+    assert Plan("ages", "oue", 1.0, bins=BINS).code(value) == code
+
+
+@pytest.mark.parametrize("value", [65.5, math.inf, 10**400, math.nan, None, "", "old", "1_0", True])
+def test_what_lies_in_no_bin_is_refused_or_other(value: object) -> None:
+    with pytest.raises(
+        InvalidValue, match=r"the numbers from -inf to below 65\.5.*nothing was sent"
+    ):
+        Plan("ages", "oue", 1.0, bins=BINS).code(value)
+    assert Plan("ages", "oue", 1.0, bins=BINS, other="no answer").code(value) == 4
+
+
+@pytest.mark.parametrize(
+    "bins", [(0, 1), (0, 1, 1), (0, 2, 1), (0, math.nan, 1), (0, math.inf, 3), (0, "x", 2)]
+)
+def test_edges_that_do_not_rise_are_refused(bins: Any) -> None:
+    with pytest.raises(InvalidParameter, match="three or more rising edges"):
+        Plan("ages", "oue", 1.0, bins=bins)
+
+
+def test_bins_and_labels_that_contradict_each_other_are_refused() -> None:
+    with pytest.raises(InvalidParameter, match="the bins are the labels"):
+        Plan("ages", "oue", 1.0, labels=("young", "old"), bins=(0, 18, 120))
+    with pytest.raises(InvalidParameter, match="d=5 labels are needed"):
+        Plan("ages", "oue", 1.0, 5, bins=(0, 18, 120))
+
+
+@pytest.mark.parametrize(
+    "edges", [[0.0, 20.0, 65.0], [0, 18, 65], [0.0, None, 65.0], "0,18,65", []]
+)
+def test_a_description_whose_edges_were_edited_is_refused(edges: object) -> None:
+    given = Plan("ages", "oue", 1.0, bins=(0, 18, 65)).describe()
+    with pytest.raises(InvalidData, match=r"^ages.json: .*make the file again"):
+        Plan.read({**given, "bins": edges}, "ages.json")
+
+
+def test_a_plan_is_written_over_the_same_plan_only(tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    Plan("colours", "grr", 1.0, 4).save(path)
+    Plan("colours", "grr", 1.0, 4).save(path)
+    before = path.read_bytes()
+    for other in (Plan("colours", "grr", 2.0, 4), Plan("round 2", "grr", 1.0, 4)):
+        with pytest.raises(InvalidParameter, match="describes another collection, 'colours'"):
+            other.save(path)
+    assert path.read_bytes() == before

@@ -109,7 +109,7 @@ def test_reports_of_another_collection_version_or_epsilon_are_refused() -> None:
         server = Aggregator(other)
         server.add(rows.tobytes())
         assert (server.n, server.refused) == (0, {OTHER_COLLECTION: 10})
-    rows[:, 0] = 2
+    rows[:, 0] = 1
     server = Aggregator(plan)
     server.add(rows.tobytes())
     server.add(list(map(bytes, rows)))

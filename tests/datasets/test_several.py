@@ -67,6 +67,15 @@ def test_files_may_be_of_several_formats_and_packed(logs: Path) -> None:
     assert data.histogram.tolist() == [2, 2]
 
 
+def test_a_name_that_is_no_text_is_refused(logs: Path) -> None:
+    try:
+        (logs / "bad\udcff.csv").write_text("id,page\n1,home\n")
+    except OSError:
+        pytest.skip("this file system wants names in UTF-8")
+    with pytest.raises(InvalidData, match=r"the name is not UTF-8; rename the file"):
+        ldp3.load("logs", column="page")
+
+
 def test_counts_and_transactions_add_up_over_files(logs: Path) -> None:
     Path("x.csv").write_text("a,1\nb,2\n")
     Path("y.csv").write_text("a,3\nc,0\n")

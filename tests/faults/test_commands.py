@@ -184,7 +184,7 @@ def test_a_full_disk_is_one_line_and_leaves_the_old_file(folder: Path, run: Run)
         f"{GRID} -o full-results.csv",
         f"{GRID} -o full-results",
     ]
-    for name in ("full-plan.json", "full.bin", "full-counts.json", "full.csv", "full.txt"):
+    for name in ("full.bin", "full-counts.json", "full.csv", "full.txt"):
         (folder / name).write_text("old")
     before = contents(folder)
     command = [sys.executable, "-c", FULL, json.dumps(lines)]

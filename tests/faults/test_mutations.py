@@ -121,12 +121,16 @@ def test_no_damaged_dataset_or_result_is_more_than_one_line(tmp_path: Path) -> N
     rng, values = random.Random(0), [f"v{i % 7}" for i in range(300)]
     frame = pl.DataFrame({"value": values, "number": range(300)})
     frame.write_parquet(tmp_path / "d.parquet")
+    frame.write_ipc(tmp_path / "d.arrow")
+    frame.write_ipc_stream(tmp_path / "stream.arrow")
     frame.write_csv(tmp_path / "d.csv")
     (tmp_path / "d.parquet.gz").write_bytes(gzip.compress((tmp_path / "d.parquet").read_bytes()))
     results = ldp3.benchmark(values, [1.0], "grr", "norm_sub", repeats=2, progress=Quiet())
     for name in ("r.csv", "r.parquet", "r.json", "r"):
         results.save(tmp_path / name)
-    datasets = [tmp_path / name for name in ("d.parquet", "d.csv", "d.parquet.gz")]
+    datasets = [tmp_path / name for name in (
+        "d.parquet", "d.arrow", "stream.arrow", "d.csv", "d.parquet.gz"
+    )]  # fmt: skip
     others = [path for path in tmp_path.rglob("*") if path.is_file() and path not in datasets]
     for path in (*datasets, *others):
         whole, target = path.read_bytes(), tmp_path / path.name.removesuffix(".manifest.json")

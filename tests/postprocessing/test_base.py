@@ -80,7 +80,7 @@ def test_unknown_names_get_a_hint() -> None:
         ([], "NormSub: frequencies must be one-dimensional and not empty"),
         ([0.5, float("nan")], "NormSub: frequencies must be finite, got nan at 1"),
         ([float("inf"), 0.5], "NormSub: frequencies must be finite, got inf at 0"),
-        ([[0.5, 0.5]], "one-dimensional"),
+        ([[0.5, 0.5]], "frequencies are a list"),
     ],
 )
 def test_what_is_wrong_with_frequencies_is_said_in_one_line(f: list[float], reason: str) -> None:

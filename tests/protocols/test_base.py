@@ -81,3 +81,14 @@ def test_chunks_shrink_as_reports_grow() -> None:
     assert oracle("oue", 1.0, 128).chunk_size == 65_536
     assert oracle("oue", 1.0, 10**6).chunk_size == 268
     assert oracle("grr", 1.0, 10**6).chunk_size == 65_536
+
+
+@pytest.mark.parametrize("name", ["grr", "olh", "oue"])
+def test_a_domain_whose_codes_do_not_fit_is_refused(name: str) -> None:
+    with pytest.raises(LDPError, match="d must be at most 2³², for a value is a 32-bit code"):
+        oracle(name, epsilon=1.0, d=2**32 + 1)
+
+
+def test_the_last_code_of_the_largest_domain_is_not_wrapped() -> None:
+    largest = oracle("grr", epsilon=40.0, d=2**32)
+    assert largest.perturb(np.array([2**32 - 1]), stream(0)).tolist() == [2**32 - 1]

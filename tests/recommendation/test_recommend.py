@@ -110,9 +110,10 @@ def test_raw_errors_of_values_are_those_of_the_protocol(found: Recommendation) -
         z = stats.norm.isf(0.025)
         first = answer.values[0]
         assert first.label == "v0"
-        assert np.isclose(first.raw, z * oracle.variance(20_000, first.frequency) ** 0.5)
-        assert np.isclose(answer.unheld, z * oracle.variance(20_000) ** 0.5)
-        assert answer.all_at_once > answer.unheld
+        normal = z * oracle.variance(20_000, first.frequency) ** 0.5
+        assert np.isclose(first.raw, normal, rtol=0.02)  # counts are whole
+        assert np.isclose(answer.unheld, z * oracle.variance(20_000) ** 0.5, rtol=0.02)
+        assert answer.all_at_once > max(answer.unheld, *(value.raw for value in answer.values))
         assert all(v.refined > 0 for v in answer.values)
         assert answer.best.bits == oracle.report_bits
 

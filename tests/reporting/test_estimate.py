@@ -27,7 +27,7 @@ def answer(label: str) -> Answer:
     about: dict[str, object] = {
         "collection": "<b>{{ pages }}", "protocol": "oue", "epsilon": 1.0, "n": 1_000,
         "refused": {"too short": 3}, "confidence": 0.95, "simultaneous": False,
-        "method": "norm_sub",
+        "method": "norm_sub", "interval": "for the frequency among those who reported",
     }  # fmt: skip
     return Answer(table, about)
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from hashlib import sha256
 from html import escape, unescape
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -83,6 +84,17 @@ def test_the_page_says_how_to_repeat_the_run(results: Results, text: str) -> Non
     assert "To repeat it" in text
     assert results.manifest["data"][0]["digest"] in text
     assert f"numpy {results.manifest['versions']['numpy']}" in text
+
+
+def test_the_page_says_how_far_the_limit_is_and_what_it_is_not(results: Results, text: str) -> None:
+    combinations: Any = data(text)["combinations"]
+    times = [row[combinations["columns"].index("times_limit")] for row in combinations["rows"]]
+    assert any(x is not None and x > 1 for x in times)
+    assert "no method, only a yardstick" in text
+    assert "may be below 1" in text
+    nulls = {name: pl.lit(None, pl.Float64) for name in ("limit", "distribution_limit")}
+    without = page(replace(results, table=results.table.with_columns(**nulls)))
+    assert "yardstick" not in without
 
 
 def test_without_a_manifest_no_command_is_made_up(results: Results) -> None:

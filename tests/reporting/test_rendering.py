@@ -3,7 +3,10 @@ from jinja2 import UndefinedError
 
 from ldp3.reporting.rendering import render, script
 
-CONTEXT = {"name": "n", "facts": "f", "method": "m", "left_out": "", "rows": []}
+CONTEXT = {
+    "name": "n", "facts": "f", "method": "m", "left_out": "", "rows": [], "remarks": [],
+    "between": False, "interval": "",
+}  # fmt: skip
 
 
 def test_what_goes_in_is_text() -> None:

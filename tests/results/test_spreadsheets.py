@@ -31,7 +31,7 @@ def test_what_is_written_is_read_as_it_was(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["=cmd", "'=cmd", "-dash", "@x"])
 def test_results_keep_the_name_of_their_data(tmp_path: Path, name: str) -> None:
-    (tmp_path / f"{name}.txt").write_text("a\nb\nb\n")
+    (tmp_path / f"{name}.txt").write_text("a\nb\na\nb\n")
     output = tmp_path / "x.csv"
     results = ldp3.benchmark(tmp_path / f"{name}.txt", 1, "grr", "norm", repeats=2, output=output)
     assert ldp3.load_results(output).table.equals(results.table)

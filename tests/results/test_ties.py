@@ -86,6 +86,32 @@ def test_equal_combinations_are_rarely_told_apart(combinations: int) -> None:
     assert told > 0  # or the check could not fail
 
 
+@pytest.mark.parametrize(("combinations", "repeats"), [(2, 2), (2, 10), (6, 2), (6, 5), (40, 3)])
+@pytest.mark.parametrize("paired", [False, True])
+@pytest.mark.parametrize(("steps", "share"), [(1, 0.3), (5, 0.1), (20, 0.5)])
+def test_a_metric_of_few_values_tells_no_equal_ones_apart(
+    combinations: int, repeats: int, paired: bool, steps: int, share: float
+) -> None:
+    rng, trials, told = stream(0, "few values", combinations, repeats, steps), 200, 0
+    for _ in range(trials):
+        values = rng.binomial(steps, share, (combinations, repeats)) / steps
+        if paired:  # methods of one protocol often score alike
+            values = np.where(rng.random(values.shape) < 0.7, values[0], values)
+        runs = {(f"p{i * (not paired)}", f"m{i}"): row for i, row in enumerate(values)}
+        told += len(ties.ties(runs, "lower")) < combinations
+    assert told <= stats.binom.isf(ALPHA / 30, trials, ties.ALPHA)
+
+
+def test_repeats_that_do_not_vary_are_evidence_when_there_are_many() -> None:
+    few, many = (
+        {("a", "x"): np.full(r, 0.1), ("b", "x"): np.full(r, 0.2), ("a", "y"): np.full(r, 0.2)}
+        for r in (2, 20)
+    )
+    assert ties.ties(few, "lower") == set(few)
+    assert ties.p_values(few, "lower")["b", "x"] >= 1 / 6  # of six ways to deal four repeats to two
+    assert ties.ties(many, "lower") == {("a", "x")}
+
+
 def test_what_is_worse_leaves_and_makes_the_next_test_easier() -> None:
     rng = stream(0, "step down")
     close = {("a", "x"): rng.normal(0, 1, 10), ("a", "y"): rng.normal(2.6, 1, 10)}
@@ -98,7 +124,11 @@ def test_what_is_worse_leaves_and_makes_the_next_test_easier() -> None:
 def test_best_ranks_from_best_to_worst_and_marks_ties() -> None:
     found = ties.best(
         table(
-            {("a", "x"): [2.0, 2.1, 2.2], ("a", "y"): [1.0, 1.1, 1.2], ("b", "x"): [1.1, 1.0, 1.2]}
+            {
+                ("a", "x"): [2.0, 2.13, 2.19],
+                ("a", "y"): [1.0, 1.1, 1.2],
+                ("b", "x"): [1.11, 1.0, 1.2],
+            }
         ),
         {"l1": "lower"},
     )

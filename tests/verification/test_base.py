@@ -10,12 +10,14 @@ from ldp3 import stream
 from ldp3.arrays import FloatArray
 from ldp3.verification.base import (
     ALPHA,
+    Finding,
+    Verdict,
     autocorrelation_p,
     binomial_p,
     clopper_pearson,
+    far_binomial_p,
     mean_p,
     same_law_p,
-    statistical,
     variance_p,
 )
 
@@ -63,6 +65,44 @@ def test_bounds_of_a_probability_are_clopper_s_and_pearson_s() -> None:
     assert clopper_pearson(50, 50, 0.01)[1] == 1
 
 
-def test_many_p_values_share_one_chance_of_a_false_alarm() -> None:
-    assert statistical("check", np.array([ALPHA / 2, 1.0]), draws=9).passed
-    assert not statistical("check", np.array([ALPHA / 4, 1.0]), draws=9).passed
+def test_binomial_tests_are_exact_for_more_users_than_an_integer_holds() -> None:
+    n, p = 10**12, 0.25
+    away = 3 * (n * p * (1 - p)) ** 0.5
+    assert binomial_p(int(n * p + away), n, p) == pytest.approx(2 * stats.norm.sf(3), rel=1e-3)
+    assert binomial_p(int(n * p - away), n, p) == pytest.approx(2 * stats.norm.sf(3), rel=1e-3)
+
+
+def test_many_binomial_tests_are_exact_where_it_matters() -> None:
+    counts = np.arange(0, 201)
+    every, far = binomial_p(counts, 200, 0.3), far_binomial_p(counts, 200, np.array(0.3))
+    assert (far >= every).all()
+    assert far[far < 1] == pytest.approx(every[far < 1], rel=1e-12)
+    assert (far[every < 0.01] < 0.01).all()
+
+
+def test_a_finding_is_said_in_a_word() -> None:
+    words = [
+        Finding("check", False, ""),
+        Finding("check", True, "", unsure=True),
+        Finding("check", True, "", note=True),
+        Finding("check", True, ""),
+    ]
+    assert [finding.word for finding in words] == ["FAIL", "????", "note", "ok  "]
+
+
+@pytest.mark.parametrize(
+    ("findings", "outcome", "code"),
+    [
+        ([Finding("a", True, "")], "passed", 0),
+        ([Finding("a", True, "", note=True)], "passed", 0),
+        ([Finding("a", True, "", unsure=True)], "not enough evidence", 3),
+        ([Finding("a", True, "", unsure=True), Finding("b", False, "")], "failed", 1),
+    ],
+)
+def test_a_fault_weighs_more_than_a_lack_of_evidence(
+    findings: list[Finding], outcome: str, code: int
+) -> None:
+    verdict = Verdict("mine", tuple(findings))
+    assert (verdict.outcome, verdict.exit_code) == (outcome, code)
+    assert verdict.passed == (code == 0)
+    assert verdict.as_dict()["outcome"] == outcome

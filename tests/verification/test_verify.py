@@ -1,16 +1,21 @@
 """Verdicts: what is said of protocols, methods and metrics, by name, class or object."""
 
+import ast
 import json
 from pathlib import Path
 
 import pytest
 
 import ldp3
-from ldp3 import LDPError
+from ldp3 import LDPError, verification
 from ldp3.errors import require
-from ldp3.verification import findings
+from ldp3.progress import Progress
+from ldp3.protocols.base import FrequencyOracle
+from ldp3.verification import SETTINGS, findings
 from ldp3.verification.verify import named, rendered
-from tests.verification.planted.honest import HonestClient
+from tests.verification.planted.honest import HonestClient, HonestDirect, HonestSubset, HonestSum
+from tests.verification.planted.subtle import BitsTwiceTheBudget
+from tests.verification.planted.sums import TooLittleNoise
 
 PLANTED = Path(__file__).parent / "planted" / "leaks.py"
 
@@ -23,9 +28,10 @@ def test_findings_are_the_same_contract_for_every_kind() -> None:
 
 
 def test_a_bug_in_a_file_is_found_by_name() -> None:
-    verdict = ldp3.verify("ratio_above_budget", plugins=[PLANTED])
+    verdict = ldp3.verify("ratio_above_budget", plugins=[PLANTED], draws=1_000)
     assert not verdict.passed
     assert {f.check for f in verdict.failures} == {"The declared likelihood ratio is at most e^ε"}
+    assert (verdict.outcome, verdict.exit_code) == ("failed", 1)
     assert {"epsilon=0.5, d=2", "epsilon=1, d=1000"} <= {f.setting for f in verdict.findings}
     assert "FAIL  The declared likelihood ratio is at most e^ε" in str(verdict)
 
@@ -34,9 +40,9 @@ def test_verdicts_are_rendered_for_people_and_for_programs() -> None:
     verdicts = [ldp3.verify("norm_sub"), ldp3.verify("l1")]
     assert "norm_sub: passed" in rendered(verdicts, "text")
     read = json.loads(rendered(verdicts, "json"))
-    assert [(v["name"], v["passed"], v["alpha"]) for v in read] == [
-        ("norm_sub", True, 0),
-        ("l1", True, 0),
+    assert [(v["name"], v["passed"], v["outcome"], v["alpha"]) for v in read] == [
+        ("norm_sub", True, "passed", 0),
+        ("l1", True, "passed", 0),
     ]
 
 
@@ -50,10 +56,10 @@ def test_without_names_everything_in_the_plug_ins_is_meant() -> None:
 
 
 def test_what_an_oracle_refuses_in_one_line_is_no_fault() -> None:
-    verdict = ldp3.verify(OnlyPairs)
+    verdict = ldp3.verify(OnlyPairs, draws=4_000)
     refused = [f for f in verdict.findings if f.check.startswith("Parameters that it cannot")]
     assert verdict.passed
-    assert len(refused) == 5
+    assert len(refused) == 6
     assert refused[0].evidence == "OnlyPairs: d must be 2, got 5."
 
 
@@ -75,9 +81,66 @@ def test_an_oracle_is_examined_as_it_is() -> None:
     assert verdict.passed
     assert {f.setting for f in verdict.findings} == {"epsilon=1, d=3"}
     assert verdict.alpha == pytest.approx(1e-6 * sum(f.alpha > 0 for f in verdict.findings))
+    assert verdict.alpha > 1e-5
     assert "declared 1" in repr(verdict)
 
 
 def test_what_is_nothing_of_ours_is_refused() -> None:
     with pytest.raises(LDPError, match="A protocol, method or metric is needed, got 3"):
         ldp3.verify(3)
+
+
+def test_the_same_oracle_and_seed_give_the_same_findings() -> None:
+    oracle = ldp3.oracle("olh", epsilon=1.0, d=5)
+    first, again = (list(findings(oracle, seed=3, draws=400)) for _ in range(2))
+    assert first == again
+    assert first != list(findings(oracle, seed=4, draws=400))
+
+
+def test_nothing_depends_on_the_clock() -> None:
+    for path in Path(verification.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                names = [alias.name for alias in node.names] + [getattr(node, "module", "")]
+                assert not {"time", "datetime", "timeit"} & set(names), path.name
+
+
+@pytest.mark.parametrize("thing", [HonestDirect(1.0, 5), HonestSum(1.0, 5), HonestSubset(1.0, 70)])
+def test_few_draws_are_not_enough_evidence(thing: FrequencyOracle) -> None:
+    verdict = ldp3.verify(thing, draws=100)
+    assert (verdict.outcome, verdict.exit_code, verdict.passed) == ("not enough evidence", 3, False)
+    assert verdict.failures == ()
+    (unsure,) = verdict.unsure
+    assert unsure.check == "No event tells two values apart by more than e^ε"
+    assert "would have shown" in unsure.evidence
+    assert "????  No event tells two values apart" in str(verdict)
+    assert "not enough evidence (no fault was found, but more draws" in str(verdict)
+
+
+@pytest.mark.parametrize("thing", [TooLittleNoise(1.0, 5), BitsTwiceTheBudget(1.0, 70)])
+@pytest.mark.parametrize("draws", [100, 200, 1_000, 4_000])
+def test_twice_the_budget_never_passes_for_want_of_draws(
+    thing: FrequencyOracle, draws: int
+) -> None:
+    assert not ldp3.verify(thing, draws=draws).passed
+
+
+@pytest.mark.parametrize("draws", [99, 0, -1, 1.5, True])
+def test_a_number_of_draws_that_is_none_is_refused(draws: int) -> None:
+    with pytest.raises(LDPError, match="`draws` must be an integer of at least 100, got"):
+        ldp3.verify("l1", draws=draws)
+
+
+def test_progress_is_told() -> None:
+    told: list[float] = []
+
+    class Listener(Progress):
+        def expect(self, cells: float, done: float = 0.0) -> None:
+            told.append(-cells)
+
+        def tick(self, cells: float) -> None:
+            told.append(cells)
+
+    ldp3.verify(OnlyPairs, draws=100, progress=Listener())
+    assert told[0] == -len(SETTINGS)
+    assert sum(told) == pytest.approx(0)

@@ -35,7 +35,9 @@ def aggregate(
 ) -> None:
     """Count any number of files of reports; rows that cannot be counted are left out and told.
 
-    The workers of a Dask cluster must see the files. Threads are as fast as processes here.
+    Where no row can be counted at all, nothing is written. The workers of a Dask cluster must see
+    the files. Threads are as fast as processes here.
+    the files. Threads are as fast as processes here.
 
     Parameters
     ----------
@@ -45,6 +47,7 @@ def aggregate(
         What the files hold, where their endings do not say.
     """
     from ldp3.collection.aggregator import Aggregator
+    from ldp3.collection.strangers import refusal
 
     require(threads is None or threads >= 1, "--threads", "must be at least 1", threads)
     require_once(reports)
@@ -66,6 +69,8 @@ def aggregate(
     finally:
         if shown:
             print(f"\r{' ' * 40}\r", end="", file=sys.stderr, flush=True)
+    if server.refused and not server.n:
+        raise refusal(server.plan, description.parent, reports, input_format, server.refused)
     server.save(output)
     if not quiet:
         show(summary(server))

@@ -20,6 +20,7 @@ def datasets(
     data: Sequence[str], reading: Reading, plugins: Sequence[Path]
 ) -> tuple[list["Dataset"], list[str]]:
     """The datasets, their names told apart, and what a person should know of them."""
+    _require_some(data)
     if sum(one in STDIN for one in data) > 1:
         raise InvalidParameter("`data`: standard input can be read once: give - once.")
     found = [loaded(one, reading, plugins) for one in data]
@@ -45,14 +46,18 @@ def one_dataset(
     data: Sequence[str], reading: Reading, plugins: Sequence[Path], why: str
 ) -> "Dataset":
     """The dataset, where only one makes sense."""
-    if not data:
-        raise InvalidParameter("-d needs a dataset.")
+    _require_some(data)
     if len(data) > 1:
         raise InvalidParameter(f"{why}: give one dataset, got {len(data)}; {_AS_ONE}.")
     return loaded(data[0], reading, plugins)
 
 
 _AS_ONE = 'one of several files is a quoted pattern ("*.csv") or a.csv+b.csv'
+
+
+def _require_some(data: Sequence[str]) -> None:
+    if not data:
+        raise InvalidParameter("-d needs at least one dataset.")
 
 
 def _names(found: Sequence["Dataset"], data: Sequence[str]) -> list[str]:

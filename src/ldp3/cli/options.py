@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Group, Parameter
 
-from ldp3.datasets.base import Format, Missing, Pick, Reading
+from ldp3.datasets.base import Format, Pick, Reading
 from ldp3.errors import InvalidParameter, LDPError
 from ldp3.printing import show
 
@@ -122,6 +122,7 @@ class ReadingOptions(Reading):
     header: Header = None
     delimiter: Delimiter = None
     na: Na = None
+    domain: Path | None = None
     keep_values: Annotated[bool, _HIDDEN] = False  # no command needs their order
 
 
@@ -141,8 +142,6 @@ class ColumnOptions(Reading):
     grid: Annotated[str | None, _HIDDEN] = None
     within: Annotated[str | None, _HIDDEN] = None
     ordered: Annotated[bool, _HIDDEN] = False
-    missing: Annotated[Missing, _HIDDEN] = "refuse"
-    na: Annotated[str | None, _HIDDEN] = None
     input_format: Annotated[Format | None, _HIDDEN] = None
     keep_values: Annotated[bool, _HIDDEN] = False
 

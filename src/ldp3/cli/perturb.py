@@ -55,12 +55,12 @@ def perturb(
     require_modest(collection.name, collection.epsilon, max_epsilon)
     if ids and kind == "raw":
         raise InvalidParameter("raw bytes hold no identifiers: write .jsonl, .parquet or .arrow.")
-    Console(quiet=quiet).notes(said_of(collection.epsilon))
-    codes = codes_in(values, collection, reading)
+    people = codes_in(values, collection, reading)
+    Console(quiet=quiet).notes([*said_of(collection.epsilon), *people.notes])
     with whole_file(output) as temporary:
-        write_reports(temporary, kind, _perturbed(collection, codes, ids))
+        write_reports(temporary, kind, _perturbed(collection, people.codes, ids))
     if not quiet:
-        show(f"{len(codes):,} reports of {collection.report_bytes:,} bytes in {output}")
+        show(f"{len(people.codes):,} reports of {collection.report_bytes:,} bytes in {output}")
 
 
 def _perturbed(collection: "Plan", codes: "IntArray", ids: bool) -> Iterator["RowsAndIds"]:

@@ -17,9 +17,11 @@ def plan(
     protocol: Annotated[str, Parameter(name=["--protocol", "-p"])],
     epsilon: options.Epsilon,
     output: options.Output,
-    method: options.Method = "norm_sub",
+    method: options.Method = None,
     domain: Path | None = None,
     domain_size: int | None = None,
+    bins: str | None = None,
+    within: str | None = None,
     other: str | None = None,
     name: str | None = None,
     plugins: options.Plugins = [],  # noqa: B006
@@ -34,29 +36,41 @@ def plan(
         File with every possible value, one per row.
     domain_size
         The values are the integers from 0 to one less than this.
+    bins
+        The values are numbers, which clients cut themselves: at edges, as 0,18,65,120 (the first
+        may be -inf, the last inf), or into this many bins of equal width (20), or of equal width
+        on a log scale (log:20).
+    within
+        Range to cut into bins, low:high, without its upper end.
     other
         The label that stands for every value outside the domain, added to it if it is not there.
         Without it, clients refuse such values.
     name
         What the collection is called; the name of the output by default. Every round has its own.
     """
+    from ldp3.collection.bins import edges_from
     from ldp3.collection.description import ledger
     from ldp3.collection.plan import Plan
     from ldp3.files import require_no_input
+    from ldp3.postprocessing.base import DEFAULT, WHY
     from ldp3.postprocessing.base import method as build
 
-    if (domain is None) == (domain_size is None):
-        raise InvalidParameter("The domain is needed: give either --domain or --domain-size.")
+    if sum(given is not None for given in (domain, domain_size, bins)) != 1:
+        raise InvalidParameter(
+            "The domain is needed: give either --domain or --domain-size or --bins."
+        )
+    if within is not None and bins is None:
+        raise InvalidParameter("--within is the range of --bins: give both.")
     require_no_input(output, [domain, *plugins])
-    labels = None if domain is None else _labels(domain, other)
     made = Plan(
         name or output.name.partition(".")[0] or str(output),
         protocol,
         epsilon,
-        (domain_size or 0) if labels is None else len(labels),
-        labels,
+        domain_size or 0,
+        None if domain is None else _labels(domain, other),
         other,
-        method or "none",
+        method or DEFAULT,
+        bins=None if bins is None else edges_from(bins, within),
         plugins=plugins,
     )
     build(made.method, *made.modules).require_applies(made.oracle)
@@ -64,11 +78,14 @@ def plan(
     made.save(output)
     payload = made.oracle.layout.size
     show(visible(f"{output}: {made.name}, {made.protocol}, ε = {made.epsilon:g}, d = {made.d:,}"))
+    if made.bins is not None:
+        show(f"bins {made.label(0)} … {made.label(len(made.bins) - 2)}, cut by the clients")
     show(f"identifier {made.identifier[:14]}")
     show(
         f"{made.report_bytes:,} bytes a report: {payload:,} for {made.oracle.report_bits:,} bits, "
         f"{made.report_bytes - payload} for version and identifier"
     )
+    show(f"post-processing by {made.method}" + ("" if method else f": {WHY}"))
     show("\n".join(ledger(made.epsilon)))
 
 

@@ -44,7 +44,8 @@ def recommend(
     Parameters
     ----------
     margin
-        Stop when those left differ by at most this share of the error.
+        Share of the error that nobody notices: of the tied, the cheapest whose expected regret is
+        within it of the least is recommended, and the race ends when those left differ by less.
     max_bits
         Leave out protocols whose reports are longer.
     max_decode

@@ -18,7 +18,7 @@ from ldp3.collection.description import require_format
 from ldp3.collection.plan import Plan, as_plan
 from ldp3.collection.wire import IMPOSSIBLE, LENGTH, VERSION, add_to
 from ldp3.cores import available_cores
-from ldp3.errors import InvalidData, InvalidParameter
+from ldp3.errors import InvalidData, InvalidParameter, as_path, several, short
 from ldp3.files import read_json, write_text
 from ldp3.types import Estimate, Tally
 
@@ -116,12 +116,13 @@ class Aggregator:
             bytes has none.
         """
         refused: dict[str, int] = {}
-        if isinstance(reports, np.ndarray):
+        if isinstance(reports, np.ndarray) and reports.ndim:
             valid = self.plan.oracle.valid(reports)
             add_to(refused, IMPOSSIBLE, int(np.count_nonzero(~valid)))
             self._count(reports[valid], _digests(ids, valid), refused)
         elif not isinstance(reports, bytes | bytearray | memoryview):
-            self._add_single([memoryview(report).tobytes() for report in reports], ids, refused)
+            single = [_single(report) for report in several(reports, "reports")]
+            self._add_single(single, ids, refused)
         elif ids is not None:
             raise InvalidParameter("identifiers go with single reports: give a list of bytes.")
         else:
@@ -192,10 +193,9 @@ class Aggregator:
     ) -> Counts:
         from ldp3.collection import reading
 
+        files = [as_path(path, "a file of reports") for path in several(paths, "paths")]
         wire, fresh = self.plan.wire, Counts(self.plan.oracle.empty)
-        parts = chain.from_iterable(
-            [reading.parts_of(Path(path), wire, input_format) for path in paths]
-        )
+        parts = chain.from_iterable([reading.parts_of(path, wire, input_format) for path in files])
         with ExitStack() as stack:
             pool = executor or stack.enter_context(ThreadPoolExecutor(threads or available_cores()))
             done = stack.enter_context(closing(reading.count_in_order(pool, wire, parts)))
@@ -211,6 +211,8 @@ class Aggregator:
 
     def merge(self, other: "Aggregator") -> None:
         """Add what another aggregator of the same collection counted."""
+        if not isinstance(other, Aggregator):
+            raise InvalidParameter(f"An Aggregator merges with another one, got {short(other)}.")
         if other.plan.identifier != self.plan.identifier:
             raise InvalidData(
                 f"{other.plan.name!r} (ε={other.plan.epsilon:g}, {other.plan.protocol}) and "
@@ -239,7 +241,8 @@ class Aggregator:
         """Post-processed frequencies, by the plan's method or another one."""
         from ldp3.postprocessing.base import method as build
 
-        return build(method or self.plan.method, *self.plan.modules)(self.estimate())
+        chosen = self.plan.method if method is None else method
+        return build(chosen, *self.plan.modules)(self.estimate())
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the counts, with the description of the collection."""
@@ -255,12 +258,13 @@ class Aggregator:
             "plan": self.plan.describe(),
             "total": tally.total.tolist(),
         }
-        write_text(Path(path), json.dumps(counts, ensure_ascii=False) + "\n")
+        write_text(as_path(path), json.dumps(counts, ensure_ascii=False) + "\n")
 
     @classmethod
     def load(cls, path: str | PathLike[str], plugins: Iterable[str | Path] = ()) -> "Aggregator":
         """Read counts; numbers that no collection can have are refused."""
-        given = require_format(read_json(Path(path)), FORMAT, str(path))
+        target = as_path(path, "a file of counts")
+        given = require_format(read_json(target), FORMAT, str(path))
         server = cls(Plan.read(given.get("plan"), f"{path}: plan", plugins))
         counts = read_counts(given, server.plan.oracle)
         if counts is None:
@@ -269,9 +273,16 @@ class Aggregator:
         return server
 
 
+def _single(report: object) -> bytes:
+    if not isinstance(report, bytes | bytearray | memoryview):
+        raise InvalidParameter(f"A single report is bytes, got {short(report)}.")
+    return bytes(report)
+
+
 def _digests(ids: Sequence[Identifier] | None, kept: BoolArray) -> list[bytes | None] | None:
     if ids is None:
         return None
+    ids = several(ids, "identifiers")
     if len(ids) != len(kept):
         raise InvalidParameter(f"{len(kept)} reports need as many identifiers, got {len(ids)}.")
     return digests_of(compress(ids, kept))

@@ -7,6 +7,7 @@ from pathlib import Path
 from ldp3.budget import MODEST, require_modest
 from ldp3.collection.memo import Memo
 from ldp3.collection.plan import Plan, as_plan
+from ldp3.errors import as_path
 from ldp3.randomness.secure import secure
 from ldp3.randomness.words import Words
 
@@ -43,10 +44,10 @@ class Client:
     ) -> None:
         self.plan = as_plan(plan, plugins)
         require_modest(self.plan.name, self.plan.epsilon, max_epsilon)
-        self.memo = None if memo is None else Memo(Path(memo), self.plan)
+        self.memo = None if memo is None else Memo(as_path(memo, "a memo"), self.plan)
         self._rng = secure()
 
-    def report(self, value: str | int) -> bytes:
+    def report(self, value: str | float) -> bytes:
         """A report of `value`, of `plan.report_bytes` bytes; it is random, and safe to send."""
         code = self.plan.code(value)
         if self.memo is None:

@@ -1,11 +1,13 @@
 """What a description file says: written by a plan, read back with suspicion."""
 
 import json
-from math import exp
+from math import exp, inf, isfinite
+from pathlib import Path
 from typing import Any
 
 from ldp3.collection.wire import VERSION
-from ldp3.errors import InvalidData, whole
+from ldp3.errors import InvalidData, InvalidParameter, whole
+from ldp3.files import read_json
 
 FORMAT = "ldp3 collection"
 AGAIN = "make the file again with `ldp3 plan`"
@@ -37,7 +39,8 @@ def require_format(given: object, format: str, source: str) -> dict[str, Any]:
     version = given.get("version")
     if version != VERSION or not whole(version):
         raise InvalidData(
-            f"{source}: is of version {_short(version)}, this ldp3 reads version {VERSION}."
+            f"{source}: is of version {_short(version)}, this ldp3 reads version {VERSION}; a "
+            f"new plan makes a new collection."
         )
     return given
 
@@ -53,13 +56,16 @@ def plan_options(fields: dict[str, Any], source: str) -> dict[str, Any]:
         or (isinstance(outside, dict) and list(outside) == ["label"]),
         "labels": labels is None or isinstance(labels, list),
         "epsilon": isinstance(epsilon, float),
+        "bins": "bins" not in fields or _sound_edges(fields["bins"]),
     }
     for key, right in sound.items():
         if not right:
             raise InvalidData(f"{source}: {key!r} cannot be {_short(fields[key])}; {AGAIN}.")
+    edges = _read_edges(fields["bins"]) if "bins" in fields else None
     return {
         **{key: fields[key] for key in ("name", "protocol", "epsilon", "d", "method")},
-        "labels": labels if labels is None else tuple(labels),
+        "bins": edges,
+        "labels": None if labels is None or edges is not None else tuple(labels),
         "other": None if outside == "refuse" else outside["label"],
     }
 
@@ -76,6 +82,49 @@ def require_same(given: dict[str, Any], expected: dict[str, Any], source: str) -
             )
     if given.get("identifier") != expected["identifier"]:
         raise InvalidData(f"{source}: was edited after it was made; {AGAIN}.")
+
+
+def require_again(path: Path, ours: dict[str, Any]) -> None:
+    """Refuse to write over a file, unless it is the same description."""
+    try:
+        there = read_json(path)
+    except InvalidData:
+        there = None
+    if not isinstance(there, dict) or there.get("format") != FORMAT:
+        raise InvalidParameter(
+            f"{path}: exists and is no description of a collection: choose another name, or move "
+            f"it away."
+        )
+    if canonical(there) != canonical(ours):
+        raise InvalidParameter(
+            f"{path}: describes another collection, {_short(there.get('name'))} "
+            f"({_difference(there, ours)}), whose clients and reports need it: choose another "
+            f"name, or move it away."
+        )
+
+
+def _difference(there: dict[str, Any], ours: dict[str, Any]) -> str:
+    """The first thing that a person chose in which two descriptions differ."""
+    for key in ("name", "protocol", "epsilon", "d", "bins", "labels", "outside", "method"):
+        if canonical(there.get(key)) != canonical(ours.get(key)):
+            return f"{key} is {_short(there.get(key))}, not {_short(ours.get(key))}"
+    return "edited since"
+
+
+def written_edges(edges: tuple[float, ...]) -> list[float | None]:
+    """Edges as JSON can hold them: an end that is open is null."""
+    return [edge if isfinite(edge) else None for edge in edges]
+
+
+def _read_edges(edges: list[float | None]) -> tuple[float, ...]:
+    ends = {0: -inf, len(edges) - 1: inf}
+    return tuple(ends[place] if e is None else e for place, e in enumerate(edges))
+
+
+def _sound_edges(edges: object) -> bool:
+    if not isinstance(edges, list) or len(edges) < 3 or None in edges[1:-1]:
+        return False
+    return all(e is None or (isinstance(e, float) and isfinite(e)) for e in edges)
 
 
 def _short(given: object) -> str:

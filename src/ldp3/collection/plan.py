@@ -13,21 +13,28 @@ from typing import Any
 
 from ldp3 import specs
 from ldp3.collection import description
+from ldp3.collection.bins import as_edges, bin_of
 from ldp3.collection.wire import TAG_BYTES, VERSION, Wire
+from ldp3.datasets.ranges import range_labels
 from ldp3.errors import (
     InvalidData,
     InvalidParameter,
     InvalidValue,
     UnknownName,
+    as_path,
     as_python,
     did_you_mean,
+    one_of,
     require,
     settle_numbers,
+    several,
+    short,
     whole,
 )
 from ldp3.files import read_json, real_path, write_text
 from ldp3.kinds import find
 from ldp3.plugins import load_plugins
+from ldp3.postprocessing.base import DEFAULT
 from ldp3.protocols.base import FrequencyOracle
 
 _PROTOCOLS: type[FrequencyOracle] = FrequencyOracle  # type: ignore[type-abstract]
@@ -47,13 +54,17 @@ class Plan:
     epsilon
         Privacy budget of one report.
     d
-        Size of the domain.
+        Size of the domain; it may be left out where labels or bins say it.
     labels
         What the values are called, in order; None if they are the integers from 0 to d-1.
     other
         The label that stands for every value outside the domain; None if those are refused.
     method
-        Spec of the post-processing method.
+        Spec of the post-processing method; ``"none"`` for unbiased estimates.
+    bins
+        Rising edges, where the values are numbers and clients cut them into the bins
+        ``[low, high)``; the first may be -inf and the last inf. The bins are the labels, followed
+        by `other`.
     plugins
         Python files that define the protocol or the method, where they are not ours.
 
@@ -62,38 +73,57 @@ class Plan:
     >>> plan = Plan("colours", "grr", 1.0, 3, labels=("red", "green", "other"), other="other")
     >>> plan.code("green"), plan.code("mauve")
     (1, 2)
+    >>> ages = Plan("ages", "grr", 1.0, bins=(0, 18, 65, 120), other="no answer")
+    >>> ages.labels, ages.code(17.5), ages.code(130)
+    (('[0, 18)', '[18, 65)', '[65, 120)', 'no answer'), 0, 3)
     """
 
     name: str
     protocol: str
     epsilon: float
-    d: int
+    d: int = 0
     labels: tuple[str, ...] | None = None
     other: str | None = None
-    method: str = "none"
+    method: str = DEFAULT
+    bins: tuple[float, ...] | None = field(default=None, kw_only=True)
     plugins: Iterable[str | Path] = field(default=(), kw_only=True, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         require(_text(self.name), self, "name must be a text that is not blank", self.name)
         require(isinstance(self.method, str), self, "method must be a spec", self.method)
         settle_numbers(self)
+        self._settle_domain()
         require(whole(self.d, high=2**31), self, "d must be an integer of at most 2³¹", self.d)
-        object.__setattr__(self, "plugins", tuple(map(real_path, self.plugins)))
+        files = (real_path(as_path(p, "a plug-in")) for p in several(self.plugins, "`plugins`"))
+        object.__setattr__(self, "plugins", tuple(files))
         spec = specs.canonical(_PROTOCOLS, self.protocol, *self.modules)
         object.__setattr__(self, "protocol", spec)
         object.__setattr__(self, "epsilon", float(self.oracle.epsilon))  # checked by the oracle
         self._check_labels()
 
+    def _settle_domain(self) -> None:
+        """Labels from the bins, and the size from the labels."""
+        if self.bins is not None:
+            object.__setattr__(self, "bins", as_edges(several(self.bins, "`bins`")))
+            labels = tuple(range_labels(self.bins))
+            labels = labels if self.other is None else (*labels, self.other)
+            own = self.labels is None or tuple(self.labels) == labels
+            require(own, self, "the bins are the labels: give one of both", self.labels)
+            object.__setattr__(self, "labels", labels)
+        if self.labels is not None:
+            object.__setattr__(self, "labels", tuple(several(self.labels, "labels")))
+            if whole(self.d, 0, 0):
+                object.__setattr__(self, "d", len(self.labels))
+
     def _check_labels(self) -> None:
         if self.labels is None:
             require(self.other is None, self, "other needs labels, of which it is one", self.other)
             return
-        object.__setattr__(self, "labels", tuple(self.labels))
         texts = all(_text(label) and label.strip() == label for label in self.labels)
         require(texts, self, "labels must be texts without blanks around them", "something else")
         require(len(self.labels) == self.d, self, f"d={self.d} labels are needed", len(self.labels))
         require(len(self._codes) == self.d, self, "labels must differ", "one twice")
-        known = self.other is None or self.other in self.labels
+        known = self.other is None or one_of(self.other, self.labels)
         require(known, self, "other must be one of the labels", self.other)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -139,16 +169,20 @@ class Plan:
     def code(self, value: object) -> int:
         """The number of a value in the domain; one outside is refused or becomes `other`."""
         value = as_python(value)
-        if self.labels is None and whole(value, 0, self.d - 1):
-            return value
-        known = (
-            self._codes.get(str(value).strip()) if isinstance(value, str) or whole(value) else None
-        )
+        known = self._known(value)
         if known is not None:
             return known
         if self.other is not None:
             return self._codes[self.other]
         raise self._outside(value)
+
+    def _known(self, value: object) -> int | None:
+        if self.bins is not None:
+            return bin_of(value, self.bins)
+        if self.labels is None and whole(value, 0, self.d - 1):
+            return value
+        text = isinstance(value, str) or whole(value)
+        return self._codes.get(str(value).strip()) if text else None
 
     def label(self, code: int) -> str:
         """What a value is called."""
@@ -159,12 +193,14 @@ class Plan:
         return {label: code for code, label in enumerate(self.labels or ())}
 
     def _outside(self, value: object) -> InvalidValue:
-        if self.labels is None:
+        if self.bins is not None:
+            domain, hint = f"the numbers from {self.bins[0]:g} to below {self.bins[-1]:g}", ""
+        elif self.labels is None:
             domain, hint = f"the integers from 0 to {self.d - 1}", ""
         else:
             domain, hint = f"{self.d} labels", did_you_mean(str(value), self.labels)
         return InvalidValue(
-            f"{self.name}: {value!r} is not in the domain ({domain}); nothing was sent.{hint}"
+            f"{self.name}: {short(value)} is not in the domain ({domain}); nothing was sent.{hint}"
         )
 
     @property
@@ -185,6 +221,7 @@ class Plan:
             "method": self.method,
             "outside": "refuse" if self.other is None else {"label": self.other},
             "labels": None if self.labels is None else list(self.labels),
+            **({} if self.bins is None else {"bins": description.written_edges(self.bins)}),
         }
 
     def describe(self) -> dict[str, Any]:
@@ -195,14 +232,18 @@ class Plan:
         return {**first, **notes, **content}
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the description file."""
+        """Write the description file; one of another collection is never overwritten."""
+        target = as_path(path)
+        if target.is_file():
+            description.require_again(target, self.describe())
         text = json.dumps(self.describe(), indent=2, ensure_ascii=False)
-        write_text(Path(path), text + "\n")
+        write_text(target, text + "\n")
 
     @classmethod
     def load(cls, path: str | PathLike[str], plugins: Iterable[str | Path] = ()) -> "Plan":
         """Read and check a description file."""
-        return cls.read(read_json(Path(path)), str(path), plugins)
+        target = as_path(path, "a description file")
+        return cls.read(read_json(target), str(path), plugins)
 
     @classmethod
     def read(cls, given: object, source: str, plugins: Iterable[str | Path] = ()) -> "Plan":

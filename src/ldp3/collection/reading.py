@@ -12,7 +12,7 @@ import numpy as np
 
 from ldp3 import apart
 from ldp3.collection.counts import Counts
-from ldp3.collection.reports import ReportFormat, format_of
+from ldp3.collection.reports import REPORT, ReportFormat, format_of
 from ldp3.collection.wire import LENGTH, Wire, add_to
 from ldp3.errors import InvalidData
 
@@ -75,11 +75,13 @@ def _parts_of_bytes(path: Path, wire: Wire, format: ReportFormat) -> Iterator[Pa
 
 
 def _parts_of_table(path: Path, wire: Wire, format: ReportFormat) -> Iterator[Part]:
-    from ldp3.collection.tables import count_rows
+    from ldp3.collection.tables import ROW_GROUP, count_rows
 
+    step = max(PART // wire.report_bytes, 1)
+    step -= step % ROW_GROUP if step > ROW_GROUP else 0  # or groups at the edges are decoded twice
     try:
         with _apart(count_rows, str(path), format) as (rows, _):
-            step = max(PART // wire.report_bytes, 1)
+            pass
     except apart.Unreadable as error:
         raise InvalidData(f"{path}: is no {format} file: {error}") from None
     return (Part(str(path), format, s, min(s + step, rows)) for s in range(0, rows, step))
@@ -114,6 +116,22 @@ def count_part(wire: Wire, part: Part, already: frozenset[bytes] = frozenset()) 
     else:
         _count_table(wire, part, counts)
     return counts
+
+
+def first_bytes(part: Part, size: int) -> bytes:
+    """The start of the first report in a part, whatever its length; nothing if there is none."""
+    from ldp3.collection.tables import read_first, read_lines
+
+    if part.format == "raw":
+        return _bytes(part)[:size]
+    if part.format == "jsonl":
+        found = read_lines(_bytes(part))[REPORT].drop_nulls().head(1).to_list()
+        return bytes(found[0][:size]) if found else b""
+    try:
+        with _apart(read_first, part, size) as (_, buffers):
+            return bytes(buffers[0])
+    except apart.Unreadable:
+        return b""
 
 
 def _count_lines(wire: Wire, part: Part, counts: Counts) -> None:

@@ -67,6 +67,13 @@ def read_rows(part: "Part", size: int) -> Answer:
     return (found.null, found.wrong, len(frame)), buffers
 
 
+def read_first(part: "Part", size: int) -> Answer:
+    """In a reader: the start of the first report in a part of a table."""
+    table = _scan(Path(part.path), part.format).select(REPORT)
+    rows = table.slice(part.start, part.stop - part.start).drop_nulls().head(1).collect()
+    return (len(rows),), [b"".join(report[:size] for report in rows[REPORT])]
+
+
 def rows_read(answer: Sequence[int], buffers: Sequence[Any], size: int) -> "Rows":
     """What a reader answered."""
     null, wrong, _ = answer

@@ -1,5 +1,7 @@
 """The values of many people in a file, as codes of a collection's domain."""
 
+from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 
 import polars as pl
@@ -11,10 +13,19 @@ from ldp3.datasets.columns import choose
 from ldp3.datasets.counting import maybe_header
 from ldp3.datasets.domains import domain_in
 from ldp3.datasets.files import format_of, open_file
-from ldp3.datasets.users import ROW, VALUE, Users
+from ldp3.datasets.missing import missing_texts, plural, without_missing
+from ldp3.datasets.users import VALUE, Users
 from ldp3.errors import InvalidParameter
 
-CODE = "code"
+CODE, BLANK = "code", "blank"
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """The code of every person's value, and what became of the other rows, one sentence each."""
+
+    codes: IntArray
+    notes: tuple[str, ...] = ()
 
 
 def labels_in(path: Path) -> list[str]:
@@ -22,40 +33,93 @@ def labels_in(path: Path) -> list[str]:
     return domain_in(path)
 
 
-def codes_in(path: Path, plan: Plan, reading: Reading) -> IntArray:
-    """The code of every row; a value outside the domain is refused by row, or is `other`."""
+def codes_in(path: Path, plan: Plan, reading: Reading) -> Coded:
+    """The code of every row that holds a value.
+
+    A value outside the domain is refused by row, or becomes `other`; a row without a value, or
+    one that may be a header, never does.
+    """
     if format_of(path, reading) == "transactions":
         raise InvalidParameter(
             f"{path}: one value per row is needed, and a transaction holds several; "
             f"choose one of each first: load it with `pick`, as `ldp3 convert` does."
         )
     users = choose(open_file(path, reading, plan.labels), reading)
-    coded = users.collect(users.frame.select(_code(plan).alias(CODE)))[CODE]
-    coded = coded.head(len(coded) - users.blank_rows_at_end())
-    if not coded.null_count():
-        return coded.to_numpy()
-    if plan.other is None:
-        raise _outside(users, plan)
-    return coded.fill_null(plan.code(plan.other)).to_numpy()
+    absent = missing_texts(users, reading, plan.labels)
+    blank, code = _blank(users, plan, absent), _code(users, plan)
+    rows = users.collect(users.frame.select(code.alias(CODE), blank.alias(BLANK)))
+    rows = rows.head(len(rows) - users.blank_rows_at_end())
+    people = rows.filter(~pl.col(BLANK))[CODE]
+    outside = people.null_count()
+    if outside and plan.other is None:
+        raise _outside(users, plan, blank)
+    if len(people) < len(rows):
+        users = without_missing(users, _texts(users, blank, absent), reading, blank)
+    if not outside or plan.other is None:
+        return Coded(people.to_numpy(), users.notes)
+    _refuse_header(users, plan, reading)
+    became = f"{plural(outside, 'row')} outside the domain became {plan.other!r}."
+    return Coded(people.fill_null(plan.code(plan.other)).to_numpy(), (*users.notes, became))
 
 
-def _code(plan: Plan) -> pl.Expr:
+def _text() -> pl.Expr:
+    return pl.col(VALUE).cast(pl.String).str.strip_chars()
+
+
+def _number(users: Users) -> pl.Expr:
+    column = _text() if users.schema()[VALUE] == pl.String else pl.col(VALUE)
+    return column.cast(pl.Float64, strict=False)
+
+
+def _blank(users: Users, plan: Plan, absent: list[str]) -> pl.Expr:
+    """Whether a row holds no value: nothing, null, NaN, or a text that means so."""
+    nothing = (_text().fill_null("") == "") | _text().str.to_lowercase().is_in(absent)
+    if plan.bins is None and not users.schema()[VALUE].is_float():
+        return nothing
+    return nothing | _number(users).is_nan().fill_null(False)
+
+
+def _texts(users: Users, blank: pl.Expr, absent: list[str]) -> dict[str, int]:
+    """How many rows hold each text that means "no value"; nothing at all is the empty text."""
+    named = pl.when(_text().str.to_lowercase().is_in(absent)).then(_text()).otherwise(pl.lit(""))
+    counted = users.frame.filter(blank).group_by(named.alias(VALUE)).len()
+    return dict(users.collect(counted.sort(VALUE)).iter_rows())
+
+
+def _code(users: Users, plan: Plan) -> pl.Expr:
     """A value's code, null if it is outside the domain."""
-    text = pl.col(VALUE).cast(pl.String).str.strip_chars()
+    if plan.bins is not None:
+        number, (low, *inner, high) = _number(users), plan.bins
+        inside = (number >= low) & ((number < high) | (pl.lit(high) == inf))
+        place = pl.lit(pl.Series(inner, dtype=pl.Float64)).search_sorted(number, side="right")
+        return pl.when(inside & number.is_not_nan()).then(place).cast(pl.UInt32)
     if plan.labels is None:
-        number = text.cast(pl.Int64, strict=False)
+        number = _text().cast(pl.Int64, strict=False)
         return pl.when(number.is_between(0, plan.d - 1)).then(number).cast(pl.UInt32)
     codes = pl.Series(range(plan.d), dtype=pl.UInt32)
     known = pl.Series(plan.labels, dtype=pl.String)
-    return text.replace_strict(known, codes, default=None, return_dtype=pl.UInt32)
+    return _text().replace_strict(known, codes, default=None, return_dtype=pl.UInt32)
 
 
-def _outside(users: Users, plan: Plan) -> Exception:
-    rows = users.frame.select(VALUE, _code(plan).alias(CODE)).with_row_index(ROW)
-    first = users.collect(rows.filter(pl.col(CODE).is_null()).head(1)).row(0, named=True)
-    place, value = users.place(first[ROW]), first[VALUE]
-    what = "holds no value" if value is None else f"{str(value)!r} is not in the domain"
+def _refuse_header(users: Users, plan: Plan, reading: Reading) -> None:
+    """Refuse a first row that may be a header: outside the domain, and like no other row."""
+    if not users.text or users.header or reading.header is False:
+        return
+    first = users.collect(users.frame.head(1).select(_text(), _code(users, plan).alias(CODE)))
+    value, code = first.row(0)
+    if code is not None or not value:
+        return
+    if users.collect(users.frame.select((_text() == value).sum())).item() == 1:
+        raise users.error(
+            f"{users.place(0)}: {value!r} is not in the domain of {plan.name!r} and stands there "
+            f"only once; say `header` if it is one, or `no_header` if it is a person's value."
+        )
+
+
+def _outside(users: Users, plan: Plan, blank: pl.Expr) -> Exception:
+    outside = _code(users, plan).is_null() & ~blank
+    place, value = users.first_where(outside)
     return users.error(
-        f"{place}: {what} of {plan.name!r}; correct it, or make a plan with `other` to count such "
-        f"values together{maybe_header(users, place)}."
+        f"{place}: {str(value)!r} is not in the domain of {plan.name!r}; correct it, or make a "
+        f"plan with `other` to count such values together{maybe_header(users, place)}."
     )

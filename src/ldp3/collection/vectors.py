@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from itertools import combinations, count
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from ldp3.arrays import WordArray
 from ldp3.collection.client import report_from_words
 from ldp3.collection.plan import Plan, deployable
 from ldp3.collection.wire import VERSION
+from ldp3.errors import InvalidValue
 from ldp3.files import write_text
 from ldp3.kinds import look_up
 from ldp3.protocols.base import FrequencyOracle
@@ -30,8 +32,8 @@ LONGEST = 128  # bits of a report, so that people can still read the file
 THRESHOLD = 2**32  # a constant below is a size or a version, not a share of 2⁶⁴ words
 PLACES = 3  # the first words of a report are put to the edges, one at a time
 WHAT = (
-    "description + 64-bit words (hexadecimal, in the order of use) in, report bytes out; see "
-    "wire-format.md"
+    "vectors: description + 64-bit words (hexadecimal, in the order of use) in, report bytes out; "
+    "domains: description + value in, code out, null if it is refused; see wire-format.md"
 )
 
 
@@ -45,7 +47,7 @@ def plans() -> Iterator[Plan]:
         examples = look_up(kind, name).examples
         for spec in (name, *examples):
             for epsilon, d in SETTINGS[:-1] if spec in examples else SETTINGS:
-                plan = Plan(f"{spec}, d = {d}", spec, epsilon, d)
+                plan = Plan(f"{spec}, d = {d}", spec, epsilon, d, method="none")
                 if plan.oracle.report_bits <= LONGEST:
                     yield plan
 
@@ -57,6 +59,32 @@ def vector(plan: Plan) -> dict[str, Any]:
     if plan.d == SETTINGS[0][1]:
         reports += _at_edges(plan, len(values))
     return {"description": plan.describe(), "reports": reports}
+
+
+def domains() -> Iterator[dict[str, Any]]:
+    """What a client makes of values: numbers in bins and outside them, labels, integers."""
+    ages = 0.0, 18.0, 65.0, 120.0
+    years = -1, 0, 17, 17.999999999999996, 18, 18.5, 64, 65, 119.99, 120, 1e300
+    yield _domain(Plan("bins", "oue", 1.0, bins=ages), years)
+    yield _domain(Plan("bins and other", "oue", 1.0, bins=ages, other="no answer"), years)
+    open_ends = Plan("bins with open ends", "oue", 1.0, bins=(-inf, -0.5, 0.1, 0.201, inf))
+    yield _domain(open_ends, (-1e300, -0.5, -0.4999999999999999, 0.1, 0.2, 0.201, 1e300))
+    labels = "red", "green", "elsewhere"
+    yield _domain(Plan("labels", "oue", 1.0, labels=labels[:2]), ("red", "green", "mauve"))
+    yield _domain(Plan("other", "oue", 1.0, labels=labels, other=labels[2]), ("red", "mauve"))
+    yield _domain(Plan("integers", "oue", 1.0, 5), (0, 4, 5, -1))
+
+
+def _domain(plan: Plan, values: Iterable[float | str]) -> dict[str, Any]:
+    codes = [{"value": value, "code": _code(plan, value)} for value in values]
+    return {"description": plan.describe(), "codes": codes}
+
+
+def _code(plan: Plan, value: float | str) -> int | None:
+    try:
+        return plan.code(value)
+    except InvalidValue:
+        return None
 
 
 def _at_edges(plan: Plan, case: int) -> Iterator[dict[str, Any]]:
@@ -106,16 +134,17 @@ class _Counted(Words):
 
 
 def text() -> str:
-    """The file: one line for each report."""
+    """The file: one line for each report, and for each value."""
     head = json.dumps({"what": WHAT, "version": VERSION})[:-1]
-    vectors = ",\n".join(_lines(vector(plan)) for plan in plans())
-    return f'{head},\n"vectors": [\n{vectors}\n]}}\n'
+    vectors = ",\n".join(_lines(vector(plan), "reports") for plan in plans())
+    values = ",\n".join(_lines(domain, "codes") for domain in domains())
+    return f'{head},\n"vectors": [\n{vectors}\n],\n"domains": [\n{values}\n]}}\n'
 
 
-def _lines(vector: dict[str, Any]) -> str:
+def _lines(vector: dict[str, Any], cases: str) -> str:
     description = json.dumps(vector["description"], ensure_ascii=False)
-    reports = ",\n".join(f"  {json.dumps(report)}" for report in vector["reports"])
-    return f' {{"description": {description},\n "reports": [\n{reports}\n ]}}'
+    lines = ",\n".join(f"  {json.dumps(case)}" for case in vector[cases])
+    return f' {{"description": {description},\n "{cases}": [\n{lines}\n ]}}'
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import ClassVar, Literal, get_args
 
-from ldp3.errors import InvalidParameter, as_python, require, whole
+from ldp3.errors import InvalidParameter, as_python, one_of, require, whole
 from ldp3.types import Dataset
 
 Format = Literal["lines", "csv", "json", "jsonl", "parquet", "arrow", "excel", "transactions"]
@@ -87,7 +87,7 @@ class Reading:
     header: bool | None = None
     delimiter: str | None = None
     counts: bool = False
-    domain: Path | None = None
+    domain: Path | tuple[str, ...] | None = None
     domain_size: int | None = None
     top: int | None = None
     other: str | None = None
@@ -113,7 +113,7 @@ class Reading:
             require(fits, _flags([name]), f"must be an integer from 2 to {MOST_VALUES:,}", size)
         for name, choices in (("pick", Pick), ("missing", Missing), ("input_format", Format)):
             known, given = get_args(choices), getattr(self, name)
-            fits = given in known or (given is None and name != "missing")
+            fits = one_of(given, known) or (given is None and name != "missing")
             require(fits, _flags([name]), f"must be one of {', '.join(known)}", given)
         domains = self._among("domain", "domain_size", "top", "bins", "grid")
         if len(domains) > 1:

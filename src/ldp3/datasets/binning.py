@@ -8,9 +8,10 @@ import polars as pl
 from ldp3.arrays import FloatArray
 from ldp3.datasets.base import MOST_VALUES, Reading
 from ldp3.datasets.columns import COORDINATES
-from ldp3.datasets.edges import edges_of, number_of_bins, range_labels, ranges, spread
+from ldp3.datasets.edges import day, edges_of, number_of_bins, ranges, spread
 from ldp3.datasets.missing import plural
 from ldp3.datasets.numbers import as_numbers
+from ldp3.datasets.ranges import half_open, range_labels
 from ldp3.datasets.users import COUNT, VALUE, Users
 from ldp3.errors import InvalidParameter
 from ldp3.types import Dataset
@@ -24,7 +25,8 @@ def bin_numbers(users: Users, reading: Reading) -> Dataset:
     users, edges = edges_of(users, line, reading.bins, within)
     closed = chosen is not None and within is None
     equal = chosen is not None and chosen[0] == "equal" and not line.dates
-    labels = range_labels(edges, closed, line.dates)
+    dates = [day(edge) for edge in edges] if line.dates else None
+    labels = half_open(dates, closed) if dates else range_labels(edges.tolist(), closed)
     code = _cell(VALUE, edges, equal, closed)
     return _count_cells(users, code, labels, (edges[:-1] + edges[1:]) / 2, reading)
 

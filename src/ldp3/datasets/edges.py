@@ -1,6 +1,5 @@
 """Where bins end: equally wide, of equally many users, on a log scale, or as given."""
 
-import itertools
 import re
 from datetime import UTC, datetime, timedelta
 
@@ -74,21 +73,6 @@ def ranges(within: str | None, option: str, lines: list[Line]) -> list[Range] | 
     if any(len(r) != 2 or not r[0] < r[1] for r in found):
         raise InvalidParameter(f"`within`: {form} for {option}, got {within!r}.")
     return [(low, high) for low, high in found]
-
-
-def range_labels(edges: FloatArray, closed: bool, dates: bool) -> list[str]:
-    """Half-open ranges, with as many digits as tell the edges apart."""
-    different = len(np.unique(edges))  # the last of equally many users may be [4, 4]
-    if dates:
-        texts = [day(edge) for edge in edges]
-    else:
-        texts = next(
-            texts
-            for digits in range(4, 18)
-            if len(set(texts := [f"{edge:.{digits}g}" for edge in edges])) == different
-        )
-    labels = [f"[{low}, {high})" for low, high in itertools.pairwise(texts)]
-    return [*labels[:-1], labels[-1][:-1] + "]"] if closed else labels
 
 
 def day(number: float) -> str:

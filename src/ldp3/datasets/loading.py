@@ -1,46 +1,52 @@
 """From anything that holds data to a dataset."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from glob import has_magic
 from os import PathLike
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
+import polars as pl
 
 from ldp3 import kinds, specs
+from ldp3.datasets import lists
 from ldp3.datasets.base import Format, Missing, Pick, Reading, Source
 from ldp3.datasets.binning import bin_numbers, grid_cells
 from ldp3.datasets.columns import choose
 from ldp3.datasets.counting import count, integers
 from ldp3.datasets.domains import domain_in
 from ldp3.datasets.files import open_file
-from ldp3.datasets.objects import from_object
+from ldp3.datasets.objects import from_object, is_column_of_counts
 from ldp3.datasets.several import files_in, open_files, stands_for_files
 from ldp3.datasets.transactions import single_values
-from ldp3.datasets.users import Users
-from ldp3.errors import InvalidData, InvalidParameter, UnknownName, did_you_mean
+from ldp3.datasets.users import COUNT, VALUE, Users
+from ldp3.errors import InvalidData, InvalidParameter, UnknownName, did_you_mean, require, short
 from ldp3.files import home_path
 from ldp3.plugins import load_plugins
 from ldp3.types import Dataset
+
+NAMES = 100  # of the texts in a list that are looked up: one is enough
 
 
 def load(
     source: object,
     *,
-    column: str | int | None = None,
+    column: str | int | Iterable[str | int] | None = None,
     header: bool | None = None,
     delimiter: str | None = None,
     counts: bool = False,
-    domain: str | PathLike[str] | None = None,
+    domain: str | PathLike[str] | Iterable[object] | None = None,
     domain_size: int | None = None,
     top: int | None = None,
     other: str | None = None,
     pick: Pick | None = None,
-    bins: str | int | None = None,
-    grid: str | None = None,
-    within: str | None = None,
+    bins: lists.Edges | None = None,
+    grid: str | tuple[int, int] | None = None,
+    within: str | Iterable[object] | None = None,
     ordered: bool = False,
     missing: Missing = "refuse",
     na: str | None = None,
@@ -48,6 +54,9 @@ def load(
     keep_values: bool = False,
 ) -> Dataset:
     """The dataset in `source`; the options are those of `ldp3.datasets.base.Reading`.
+
+    `domain`, `bins`, `within` and `column` also take lists: ``domain=["a", "b"]``,
+    ``bins=[0, 18, 65]``, ``within=(0, 100)``, ``column=["lat", "lon"]`` with ``grid=(15, 15)``.
 
     `source` is a path, a spec such as ``"zipf(s=1.3, d=1024, n=10_000_000)"`` or ``"flights"``,
     a pandas, Polars or Arrow table or column, a NumPy array or list of values, or a dataset. A
@@ -57,19 +66,22 @@ def load(
     >>> load(["b", "a", "b"]).histogram
     array([1, 2])
     """
+    flags = {"header": header, "counts": counts, "ordered": ordered, "keep_values": keep_values}
+    for name, flag in flags.items():
+        require(isinstance(flag, bool | None), f"`{name}`", "is True or False", flag)
     reading = Reading(
-        column=column,
+        column=lists.columns_text(column),
         header=header,
         delimiter=delimiter,
         counts=counts,
-        domain=Path(domain) if domain is not None else None,
+        domain=lists.domain_of(domain),
         domain_size=domain_size,
         top=top,
         other=other,
         pick=pick,
-        bins=bins,
-        grid=grid,
-        within=within,
+        bins=lists.bins_text(bins),
+        grid=lists.grid_text(grid),
+        within=lists.within_text(within),
         ordered=ordered,
         missing=missing,
         na=na,
@@ -84,18 +96,40 @@ def load_all(
 ) -> list[Dataset]:
     """One dataset, or several in a list: of datasets, paths, or texts that all name one."""
     modules = load_plugins(plugins)
-    several = isinstance(data, list | tuple) and len(data) > 0 and all(map(_names_data, data))
-    sources = data if several else [data]
-    return [read(source, reading or Reading(), *modules) for source in sources]  # type: ignore[attr-defined]
+    sources = data if isinstance(data, list | tuple) and _any_dataset(data, *modules) else [data]
+    return [read(source, reading or Reading(), *modules) for source in sources]
 
 
-def _names_data(thing: object) -> bool:
-    if isinstance(thing, str):
-        known = kinds.find(Source)  # type: ignore[type-abstract]
-        name = kinds.plain(thing.partition("(")[0])
-        return name in map(kinds.plain, known) or home_path(thing).is_file()
-    is_source = isinstance(thing, type) and issubclass(thing, Source)
-    return is_source or isinstance(thing, Dataset | Source | Path)
+def _any_dataset(things: Sequence[object], *plugins: ModuleType) -> bool:
+    """Whether a list is one of datasets: one element that is, or names, a dataset is enough.
+
+    The others are then read as datasets too, so that a name with a slip is refused and does not
+    turn all names into the values of a few users.
+    """
+    texts = {thing for thing in things if isinstance(thing, str)}
+    names = _spellings(*plugins)
+    held = Dataset | Source | Path | np.ndarray | pl.Series | pl.DataFrame | pl.LazyFrame
+    return any(_names_data(text, names) for text in sorted(texts)[:NAMES]) or any(
+        isinstance(thing, held) or (isinstance(thing, type) and issubclass(thing, Source))
+        for thing in things
+    )
+
+
+def _names_data(text: str, names: set[str]) -> bool:
+    path = home_path(text)
+    looks_like_a_file = bool(path.suffix) or len(path.parts) > 1
+    if kinds.plain(text.partition("(")[0]) in names:
+        return True
+    with suppress(OSError):  # too long for a name, say
+        parts = [home_path(part.strip()) for part in text.split("+")]
+        return looks_like_a_file and (has_magic(text) or any(part.exists() for part in parts))
+    return False
+
+
+def _spellings(*plugins: ModuleType) -> set[str]:
+    """Every way to write the name of a source."""
+    known = kinds.find(Source, *plugins)  # type: ignore[type-abstract]
+    return {kinds.plain(s) for n, c in known.items() for s in (n, *kinds.aliases_of(c))}
 
 
 def read(source: object, reading: Reading, *plugins: ModuleType) -> Dataset:
@@ -116,16 +150,36 @@ def read(source: object, reading: Reading, *plugins: ModuleType) -> Dataset:
         return replace(data, notes=(*data.notes, *notes)) if notes else data
     if isinstance(source, Path):
         return _from_file(source, reading)
-    return _from_values(choose(from_object(source), reading), reading, _domain(reading))
+    if isinstance(source, list | tuple) and source and _all_named(source, *plugins):
+        raise InvalidParameter(
+            f"A list of datasets, {short(list(source))}, is no dataset: load them one by one, or "
+            f"give the list to `ldp3.benchmark`."
+        )
+    if is_column_of_counts(source):
+        reading = replace(reading, counts=True)
+    users = from_object(source)
+    return _from_values(_chosen(users, reading), reading, _domain(reading))
+
+
+def _all_named(things: Sequence[object], *plugins: ModuleType) -> bool:
+    names = _spellings(*plugins)
+    return all(isinstance(thing, str) and _names_data(thing, names) for thing in things)
+
+
+def _chosen(users: Users, reading: Reading) -> Users:
+    names = users.schema().names()
+    users = choose(users, reading)
+    if reading.column and not reading.counts and COUNT in names and len(names) == 2:
+        return users.noting(f"{COUNT!r} was not read; `counts` if it holds numbers of users.")
+    return users
 
 
 def _resolve(text: str, *plugins: ModuleType) -> Source | Path:
     """What a text means: a source if one has this name, else a file."""
     known = kinds.find(Source, *plugins)  # type: ignore[type-abstract]
     name = text.partition("(")[0].strip()
-    spellings = {kinds.plain(s) for n, c in known.items() for s in (n, *kinds.aliases_of(c))}
     path = home_path(text)
-    if kinds.plain(name) in spellings:
+    if kinds.plain(name) in _spellings(*plugins):
         return specs.build(Source, text, *plugins)  # type: ignore[type-abstract]
     if re.match(r"[a-z][a-z0-9+.-]*://", text, re.IGNORECASE):
         raise InvalidData(f"{text}: is an address; download it first, as with curl -LO.")
@@ -166,7 +220,7 @@ def _from_file(path: Path, reading: Reading) -> Dataset:
         return count(users, reading, top or domain)
     if reading.pick:
         raise InvalidParameter(f"{path}: `pick` is for transactions, not for columns.")
-    return _from_values(users if several else choose(users, reading), reading, domain)
+    return _from_values(users if several else _chosen(users, reading), reading, domain)
 
 
 def _from_values(users: Users, reading: Reading, domain: list[str] | None) -> Dataset:
@@ -175,10 +229,20 @@ def _from_values(users: Users, reading: Reading, domain: list[str] | None) -> Da
         return grid_cells(users, reading)
     if reading.bins is not None:
         return bin_numbers(users, reading)
-    return count(users, reading, domain)
+    return count(users, reading, domain or _categories(users, reading))
+
+
+def _categories(users: Users, reading: Reading) -> list[str] | None:
+    """The domain that the type of a column says, also what nobody holds, in its order."""
+    kind = users.schema()[VALUE]
+    if reading.top is not None or not isinstance(kind, pl.Enum):
+        return None
+    return [category.strip() for category in kind.categories]
 
 
 def _domain(reading: Reading) -> list[str] | None:
     if reading.domain_size is not None:
         return integers(reading.domain_size)
+    if isinstance(reading.domain, tuple):
+        return list(reading.domain)
     return None if reading.domain is None else domain_in(Path(reading.domain), reading.column)

@@ -62,6 +62,9 @@ class Outcome:
         The frequencies themselves by repeat, method and value, where they are kept.
     seconds
         Processor time it took.
+    limits
+        Scores of the separable oracle by repeat, kind (free, a distribution) and metric; NaN where
+        there are none.
     """
 
     block: Block
@@ -69,6 +72,7 @@ class Outcome:
     sums: IntArray | None
     estimates: FloatArray | None
     seconds: float
+    limits: FloatArray
 
 
 class Measured:

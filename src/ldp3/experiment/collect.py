@@ -54,6 +54,7 @@ def _notes(datasets: Sequence[Dataset]) -> list[str]:
 def _scores(lab: Lab, cell: Cell, parts: Sequence[Outcome]) -> pl.DataFrame:
     ex, data = lab.experiment, lab.datasets[cell.dataset]
     values = np.concatenate([part.values for part in parts]).transpose(1, 2, 0)
+    limits = np.concatenate([part.limits for part in parts])
     method, metric, place = np.nonzero(~np.isnan(values))
     return _placed(cell).join(
         pl.DataFrame(
@@ -65,6 +66,8 @@ def _scores(lab: Lab, cell: Cell, parts: Sequence[Outcome]) -> pl.DataFrame:
                 "metric": pl.Series([c.spec for c in ex.metrics])[metric],
                 "repeat": _repeats(parts)[place],
                 "value": values[method, metric, place],
+                "limit": pl.Series(limits[place, 0, metric]).fill_nan(None),
+                "distribution_limit": pl.Series(limits[place, 1, metric]).fill_nan(None),
             }
         ),
         how="cross",

@@ -18,7 +18,7 @@ from ldp3.experiment.cells import Block, Cell, Measured, Outcome, exact_sums
 from ldp3.experiment.collect import collect
 from ldp3.experiment.lab import Lab
 from ldp3.results.storage import load_results
-from ldp3.results.table import Results
+from ldp3.results.table import LIMITS, Results
 
 
 def goes_on(before: Mapping[str, Any], now: Mapping[str, Any], output: Path) -> bool:
@@ -66,7 +66,8 @@ def blocks(lab: Lab, output: Path, stop: int) -> Iterator[Outcome]:
             )
         every = _estimates(lab, cell, estimates.get(cell), stop)
         sums = _sums(lab, cell, means.get(cell)) if every is None else exact_sums(list(every))
-        yield Outcome(Block(cell, stop), values, sums, every, _seconds(lab, cell, spent))
+        limits, seconds = _limits(lab, scores[cell], stop), _seconds(lab, cell, spent)
+        yield Outcome(Block(cell, stop), values, sums, every, seconds, limits)
 
 
 def _by_cell(frame: pl.DataFrame | None) -> dict[Cell, pl.DataFrame]:
@@ -91,6 +92,17 @@ def _values(lab: Lab, cell: Cell, part: pl.DataFrame | None, stop: int) -> Float
     there = np.broadcast_to(lab.applies(cell)[:, None], values.shape)
     right = len(part) == there.sum() and (np.isnan(values) != there).all()
     return values if right else None
+
+
+def _limits(lab: Lab, part: pl.DataFrame, stop: int) -> FloatArray:
+    """Scores of the separable oracle by repeat, kind and metric, which all methods share."""
+    part = part.filter(pl.col("repeat") < stop)
+    metrics = [c.spec for c in lab.experiment.metrics]
+    limits = np.full((stop, len(LIMITS), len(metrics)), np.nan)
+    repeat, metric = part["repeat"].to_numpy(), _places(part["metric"], metrics)
+    for kind, name in enumerate(LIMITS):
+        limits[repeat, kind, metric] = part[name].fill_null(np.nan).to_numpy()
+    return limits
 
 
 def _estimates(lab: Lab, cell: Cell, part: pl.DataFrame | None, stop: int) -> FloatArray | None:

@@ -12,7 +12,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from ldp3.cores import available_cores
-from ldp3.errors import InvalidParameter, as_python, whole
+from ldp3.errors import InvalidParameter, as_python, one_of, short, whole
 from ldp3.experiment.dask import cluster, on_dask
 from ldp3.experiment.lab import Lab, lab_of
 from ldp3.experiment.tasks import Workers
@@ -52,19 +52,19 @@ def workers(
 def require_threads(threads: int | None) -> None:
     """Refuse a number of threads that cannot be."""
     if threads is not None and not whole(as_python(threads), 1):
-        raise InvalidParameter(f"`threads` must be at least 1, got {threads!r}.")
+        raise InvalidParameter(f"`threads` must be at least 1, got {short(threads)}.")
 
 
 def _local_pool(executor: object, count: int, lab: Lab) -> tuple[Executor, Lab | str]:
-    if executor in (None, "threads"):
+    if executor is None or one_of(executor, ["threads"]):
         return ThreadPoolExecutor(count, thread_name_prefix="ldp3"), lab
-    if executor == "processes":
+    if one_of(executor, ["processes"]):
         # spawned, not forked: this process may hold threads and locks
         pool = ProcessPoolExecutor(count, get_context("spawn"), _start_worker, (lab,))
         return pool, lab.experiment.key
     raise InvalidParameter(
         f"`executor` is 'threads', 'processes', 'dask' or the address of a Dask scheduler, such "
-        f"as 'tcp://host:8786', got {executor!r}."
+        f"as 'tcp://host:8786', got {short(executor)}."
     )
 
 

@@ -19,10 +19,14 @@ from ldp3.attacks.base import Attack
 from ldp3.attacks.scene import named_targets
 from ldp3.errors import (
     InvalidParameter,
+    as_path,
     as_python,
+    one_of,
     require,
     require_possible,
     settle_numbers,
+    several,
+    short,
     whole,
 )
 from ldp3.files import real_path
@@ -97,6 +101,8 @@ class Experiment:
     attacks, fake_users, targets
         What fake users do, an axis of the grid, first of all nothing; how many they are, as a
         number or a share of all reports; and what they want to raise.
+    limit
+        Whether scores come with what the separable oracle scores; no other number depends on it.
     """
 
     datasets: tuple[Dataset, ...]
@@ -114,6 +120,7 @@ class Experiment:
     repeats_asked: bool = True
     fake_users: str = "0"
     targets: tuple[str, ...] = ("top:10",)
+    limit: bool = True
 
     def __post_init__(self) -> None:
         settle_numbers(self)
@@ -125,8 +132,9 @@ class Experiment:
         most = f"`repeats` must be so few that there are at most {MOST_CELLS:,} cells"
         _must(self.size <= MOST_CELLS, most, self.repeats)
         _must(whole(self.seed, 0), "`seed` must be at least 0", self.seed)
-        _must(self.simulate in get_args(Way), "`simulate` is 'exact' or 'users'", self.simulate)
-        known = self.reference in get_args(Reference)
+        way = one_of(self.simulate, get_args(Way))
+        _must(way, "`simulate` is 'exact' or 'users'", self.simulate)
+        known = one_of(self.reference, get_args(Reference))
         _must(known, "`reference` is 'truth' or 'raw'", self.reference)
 
     @property
@@ -199,14 +207,13 @@ def experiment(
     targets: str | Sequence[str] = "top:10",
 ) -> Experiment:
     """The experiment that people mean: names looked up, sets opened, doubles and nonsense out."""
-    paths = tuple(map(real_path, plugins))
+    paths = tuple(real_path(as_path(p, "a plug-in")) for p in several(plugins, "`plugins`"))
     modules = load_plugins(paths)
-    given = epsilons if isinstance(epsilons, Iterable) else [epsilons]
     chosen = choices(PostProcessor, methods, modules)
     none = choices(PostProcessor, "none", modules)
     return Experiment(
         datasets=_told_apart(datasets),
-        epsilons=tuple(dict.fromkeys(map(float, given))),
+        epsilons=_budgets(epsilons),
         protocols=choices(FrequencyOracle, protocols, modules),
         methods=none + tuple(c for c in chosen if c.spec != "none"),
         metrics=choices(Metric, metrics, modules),
@@ -235,9 +242,20 @@ def _versions() -> dict[str, str]:
     return {"python": python_version(), **{package: version(package) for package in PACKAGES}}
 
 
+def _budgets(given: object) -> tuple[float, ...]:
+    """One ε or several, each once."""
+    one = isinstance(given, str | bytes) or not hasattr(given, "__iter__")
+    some = [given] if one or getattr(given, "ndim", 1) == 0 else several(given, "`epsilons`")
+    numbers: list[Any] = [as_python(e) for e in some]
+    for e in numbers:
+        number = isinstance(e, int | float) and not isinstance(e, bool)
+        _must(number and not (whole(e) and e > 2**1000), "`epsilons` must be numbers > 0", e)
+    return tuple(dict.fromkeys(map(float, numbers)))
+
+
 def _must(holds: bool, what: str, got: object) -> None:
     if not holds:
-        raise InvalidParameter(f"{what}, got {got!r}.")
+        raise InvalidParameter(f"{what}, got {short(got)}.")
 
 
 def _told_apart(datasets: Sequence[Dataset]) -> tuple[Dataset, ...]:

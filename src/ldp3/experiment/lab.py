@@ -18,12 +18,18 @@ from ldp3.attacks.targets import target_codes
 from ldp3.errors import InvalidData, InvalidParameter, site
 from ldp3.experiment.cells import Cell
 from ldp3.experiment.grid import Choice, Experiment, Way
+from ldp3.experiment.limit import SeparableOracle
 from ldp3.metrics.base import Metric
+from ldp3.noise import PureNoise
 from ldp3.plugins import plugin
 from ldp3.postprocessing.base import method
 from ldp3.protocols.base import FrequencyOracle, PureOracle, users_between
 from ldp3.randomness.streams import stream
 from ldp3.types import Dataset, Estimate, Tally
+
+# The limit is taken in the first repeats, and then in every so-manieth, so that a long run spends
+# at most a fifth of its time on it. A rule, not a stopwatch: the same table on any machine.
+LIMITED = 10
 
 
 class Lab:
@@ -43,7 +49,8 @@ class Lab:
         made = [specs.build(Metric, c.thing, *self._modules) for c in experiment.metrics]  # type: ignore[type-abstract]
         self.metrics = {name: [m.for_data(d) for m in made] for name, d in self.datasets.items()}
         self._oracles: dict[tuple[str, float, int], FrequencyOracle] = {}
-        self._applies: dict[tuple[str, float, int], BoolArray] = {}
+        self._applies: dict[tuple[str, float, str], BoolArray] = {}
+        self._limits: dict[tuple[str, float, str], SeparableOracle | str | None] = {}
         self._attacks = {
             (name, c.spec): self._attack(c, data)
             for name, data in self.datasets.items()
@@ -100,10 +107,11 @@ class Lab:
 
     def applies(self, cell: Cell) -> BoolArray:
         """Which methods can serve a cell."""
-        place = cell.protocol, cell.epsilon, self.datasets[cell.dataset].d
+        place = cell.protocol, cell.epsilon, cell.dataset
         if place not in self._applies:
-            oracle = self.oracle(cell)
-            self._applies[place] = np.array([m.applies(oracle) for m in self.methods])
+            oracle, ordered = self.oracle(cell), self.datasets[cell.dataset].ordered
+            serves = [m.applies(oracle) and (ordered or not m.needs_order) for m in self.methods]
+            self._applies[place] = np.array(serves)
         return self._applies[place]
 
     def way(self, cell: Cell) -> Way:
@@ -124,11 +132,19 @@ class Lab:
         notes = [f"{spec} has no exact simulation: it runs by users." for spec in _once(slow)]
         for m, choice in enumerate(self.experiment.methods):
             without = _once(c.protocol for c in self.cells if not self.applies(c)[m])
-            if without:
+            if self.methods[m].needs_order:
+                notes += self._unordered(choice)
+            elif without:
                 notes.append(
                     f"{choice.spec} does not apply to {', '.join(without)}: left out there."
                 )
-        return notes + self._order_notes()
+        rules = [self.limit(cell) for cell in self.cells]
+        return notes + self._order_notes() + _once(r for r in rules if isinstance(r, str))
+
+    def _unordered(self, choice: Choice) -> list[str]:
+        labels = [name for name, data in self.datasets.items() if not data.ordered]
+        which = f"{', '.join(labels)}: labels without an order"
+        return [f"{choice.spec} does not apply to {which}."] if labels else []
 
     def _order_notes(self) -> list[str]:
         """Which metrics go by an order that the values do not have."""
@@ -177,14 +193,19 @@ class Lab:
         """The values of some users of a cell, in order of value."""
         return users_between(self._ends[cell.dataset], start, stop)
 
-    def frequencies(self, cell: Cell, tally: Tally, wanted: BoolArray | None) -> FloatArray:
-        """Every method on the one estimate of a cell, by method and value; NaN if not wanted."""
+    def estimate(self, cell: Cell, tally: Tally) -> Estimate:
+        """What a cell's protocol makes of its tally."""
         oracle = self.oracle(cell)
         estimate = oracle.estimate(tally)
         if not isinstance(estimate, Estimate):
             raise InvalidData(f"{site(oracle.estimate)}: estimate must give an Estimate.")
         _require_rows(oracle.estimate, estimate.frequencies, oracle.d, "frequency per value")
         _require_numbers(oracle.estimate, estimate.frequencies)
+        return estimate
+
+    def frequencies(self, cell: Cell, estimate: Estimate, wanted: BoolArray | None) -> FloatArray:
+        """Every method on the one estimate of a cell, by method and value; NaN if not wanted."""
+        oracle = self.oracle(cell)
         out = np.full((len(self.methods), oracle.d), np.nan)
         for i in np.flatnonzero(self.applies(cell) if wanted is None else wanted):
             f = self.methods[i](estimate)
@@ -208,6 +229,30 @@ class Lab:
             for metric in (m for m, v in zip(metrics, out[i], strict=True) if np.isnan(v)):
                 raise InvalidData(f"{site(metric.compare)}: compare must give a number, got nan.")
         return out
+
+    def limits(self, cell: Cell, estimate: Estimate) -> FloatArray:
+        """What the separable oracle scores, and as a distribution, by metric; NaN if nothing."""
+        metrics, truth = self.metrics[cell.dataset], self.datasets[cell.dataset].frequencies
+        rule, often = self.limit(cell), cell.repeat < LIMITED or cell.repeat % LIMITED == 0
+        if not often or not isinstance(rule, SeparableOracle):
+            return np.full((2, len(metrics)), np.nan)
+        return rule.scores(estimate, truth, metrics)
+
+    def limit(self, cell: Cell) -> SeparableOracle | str | None:
+        """The yardstick of a cell, or why there is none; None where nobody could want it."""
+        place = cell.protocol, cell.epsilon, cell.dataset
+        if place not in self._limits:
+            self._limits[place] = self._limit(cell)
+        return self._limits[place] if cell.attack == "none" else None
+
+    def _limit(self, cell: Cell) -> SeparableOracle | str | None:
+        ex, data, support = self.experiment, self.datasets[cell.dataset], self.oracle(cell).support
+        wanted = any(metric.bayes is not None for metric in self.metrics[cell.dataset])
+        if not ex.limit or ex.reference == "raw" or not wanted:
+            return None
+        if support is None:
+            return f"No × limit for {cell.protocol}: it has no p and q."
+        return SeparableOracle(data.histogram, PureNoise.of(support, data.n))
 
     def _rng(self, cell: Cell, chunk: int) -> np.random.Generator:
         """The stream of a chunk; nothing but the chunk's own description is in its key."""
@@ -241,12 +286,18 @@ class Lab:
                     f"{cell.attack} cannot be carried out against {cell.protocol}: leave one of "
                     f"them out."
                 )
-            for choice, fits in zip(self.experiment.methods, self.applies(cell), strict=True):
-                if choice.asked and not fits:
-                    d = self.datasets[cell.dataset].d
+            data = self.datasets[cell.dataset]
+            for m in np.flatnonzero(~self.applies(cell)):
+                choice = self.experiment.methods[m]
+                if choice.asked and self.methods[m].needs_order and not data.ordered:
+                    raise InvalidParameter(
+                        f"{choice.spec} takes neighbours for alike, but the values of {data.name} "
+                        f"are labels without an order: leave it out, or say they are `ordered`."
+                    )
+                if choice.asked:
                     raise InvalidParameter(
                         f"{choice.spec} does not apply to {cell.protocol} at "
-                        f"epsilon={cell.epsilon:g}, d={d}: leave one of them out."
+                        f"epsilon={cell.epsilon:g}, d={data.d}: leave one of them out."
                     )
 
 

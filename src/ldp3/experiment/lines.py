@@ -24,6 +24,7 @@ def written(outcome: Outcome) -> dict[str, Any]:
         "sums": _packed(sums),
         "estimates": _packed(outcome.estimates),
         "seconds": outcome.seconds,
+        "limits": _packed(outcome.limits),
     }
 
 
@@ -33,7 +34,8 @@ def read(found: dict[str, Any]) -> Outcome:
     block = Block(Cell(**found["cell"]), found["stop"])
     if sums is not None and len(block) == 1:
         sums = exact_sums([sums])
-    return Outcome(block, values, sums, estimates, found["seconds"])
+    limits = _unpacked(found["limits"])
+    return Outcome(block, values, sums, estimates, found["seconds"], limits)
 
 
 def _packed(array: NDArray[Any] | None) -> list[Any] | None:

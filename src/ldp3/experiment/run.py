@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ldp3.datasets.loading import load_all
-from ldp3.errors import InvalidParameter, as_python
+from ldp3.errors import InvalidParameter, as_path, as_python, require, several
 from ldp3.experiment import earlier, schedule
 from ldp3.experiment.cells import Measured, Outcome
 from ldp3.experiment.collect import collect
@@ -105,7 +105,8 @@ def _shown(lab: Lab, output: Path, progress: Progress) -> Results:
         progress.note(f"{output} holds this run already and is left alone; `fresh` runs it again.")
         return found
     first = earlier.first_repeats(lab, output)
-    without = " without mean frequencies, which are of all" if first.means is None else ""
+    lost = lab.experiment.keep != "scores" and first.means is None
+    without = ", without mean frequencies, which are known of all only" if lost else ""
     progress.note(
         f"{output} holds {there} repeats and is left alone: the first {wanted} are shown{without}."
     )
@@ -218,7 +219,11 @@ def benchmark(
     progress
         Who is told how the work advances; by default a bar at a terminal or in a notebook.
     """
-    files = [Path(path) for path in plugins]
+    known = isinstance(progress, Progress | None)
+    require(known, "`progress`", "is a Progress, or None", progress)
+    for name, flag in (("fresh", fresh), ("keep_estimates", keep_estimates)):
+        require(isinstance(flag, bool), f"`{name}`", "is True or False", flag)
+    files = [as_path(path, "a plug-in") for path in several(plugins, "`plugins`")]
     datasets = load_all(data, plugins=files)
     if population is not None:
         datasets = [one.scaled(population) for one in datasets]
@@ -231,6 +236,6 @@ def benchmark(
         )
     )  # fmt: skip
     with progress or Bar() as shown:
-        path = None if output is None else Path(output)
+        path = None if output is None else as_path(output, "a file or a folder")
         about = {} if population is None else {"population": as_python(population)}
         return run(lab, executor, threads, output=path, fresh=fresh, progress=shown, about=about)

@@ -42,16 +42,18 @@ def run_block(
     """All cells of a block; `tally` is that of its one cell, if tasks made it before."""
     kept, began = kept_lab(lab), time.thread_time()
     keep, chunks = kept.experiment.keep, range(kept.chunks(block.cell))
-    frequencies = [
-        kept.frequencies(cell, kept.tally(cell, chunks) if tally is None else tally, wanted)
-        for cell in block.cells
-    ]
+    frequencies, limits = [], []
+    for cell in block.cells:
+        found = kept.estimate(cell, kept.tally(cell, chunks) if tally is None else tally)
+        frequencies.append(kept.frequencies(cell, found, wanted))
+        limits.append(kept.limits(cell, found))
     return Outcome(
         block,
         np.array([kept.scores(block.cell, f) for f in frequencies]),
         None if keep == "scores" else exact_sums(frequencies),
         np.array(frequencies) if keep == "estimates" else None,
         time.thread_time() - began + spent,
+        np.array(limits),
     )
 
 

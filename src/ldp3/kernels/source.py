@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldp3.arrays import WordArray
+from ldp3.errors import require_generator
 from ldp3.kernels.compile import compiled_in, njit
 
 Key = NDArray[np.uint32]
@@ -17,6 +18,7 @@ _HEAD, _BLOCKS = 6, 64
 
 def key_of(rng: np.random.Generator) -> Key:
     """A 256-bit key for a kernel, drawn from `rng`."""
+    require_generator("perturb", rng)
     return np.frombuffer(rng.bytes(32), dtype="<u4").astype(np.uint32)
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 
 from ldp3.arrays import FloatArray
-from ldp3.errors import InvalidData, needing_full, require_finite, site
+from ldp3.errors import InvalidData, as_floats, needing_full, require_finite, site
 from ldp3.types import Dataset
 
 
@@ -17,12 +17,13 @@ class Metric(ABC):
 
     aliases: ClassVar[tuple[str, ...]] = ()
     better: ClassVar[Literal["lower", "higher"]] = "lower"
+    bayes: ClassVar[Literal["mean", "median"] | None] = None  # the point of a posterior it wants
     needs_order: ClassVar[bool] = False  # says nothing about labels that have none
     sets: ClassVar[dict[str, tuple[str, ...]]] = {"paper": ("l1", "l2", "kl", "emd")}
 
     def __call__(self, truth: FloatArray, frequencies: FloatArray) -> float:
         """The metric's value; finite for finite input, which is checked."""
-        truth, frequencies = (np.asarray(a, dtype=np.float64) for a in (truth, frequencies))
+        truth, frequencies = as_floats(self, truth=truth, frequencies=frequencies)
         require_finite(self, truth=truth, frequencies=frequencies)
         with needing_full(type(self).__name__):
             value = self.compare(truth, frequencies)

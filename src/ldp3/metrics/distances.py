@@ -4,7 +4,7 @@ Sums are NumPy's, not BLAS's, whose order of summation depends on the number of 
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import ClassVar, Literal, final
 
 import numpy as np
 
@@ -24,6 +24,7 @@ class L1(Metric):
     aliases: ClassVar[tuple[str, ...]] = (
         "manhattan", "manhattan distance", "l1 distance", "ℓ1", "ℓ1 distance", "L1-norm",
     )  # fmt: skip
+    bayes: ClassVar[Literal["mean", "median"] | None] = "median"
 
     def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:
         return float(np.abs(frequencies - truth).sum())
@@ -41,6 +42,7 @@ class L2(Metric):
     aliases: ClassVar[tuple[str, ...]] = (
         "euclidean", "euclidean distance", "l2 distance", "ℓ2", "ℓ2 distance", "L2-norm",
     )  # fmt: skip
+    bayes: ClassVar[Literal["mean", "median"] | None] = "mean"
 
     def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:
         return float(np.sqrt(np.square(frequencies - truth).sum()))
@@ -58,6 +60,7 @@ class MAE(Metric):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("mean absolute error",)
+    bayes: ClassVar[Literal["mean", "median"] | None] = "median"
 
     def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:
         return float(np.abs(frequencies - truth).mean())
@@ -75,6 +78,7 @@ class MSE(Metric):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("mean squared error",)
+    bayes: ClassVar[Literal["mean", "median"] | None] = "mean"
 
     def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:
         return float(np.square(frequencies - truth).mean())
@@ -107,6 +111,7 @@ class TV(Metric):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("total variation", "total variation distance")
+    bayes: ClassVar[Literal["mean", "median"] | None] = "median"
 
     def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:
         return float(np.abs(frequencies - truth).sum() / 2)

@@ -48,8 +48,10 @@ class MLEApx(PostProcessor):
 
     def refine(self, estimate: Estimate) -> FloatArray:
         p, q, share = _support(estimate)
-        variance = p * q + share * (1 - p - q)  # of f̂, times n (p - q)²
-        return fill((share - q) / (p - q), np.maximum(variance, np.finfo(float).tiny))
+        # of f̂, times n (p - q)²: pq + share (1 - p - q), written so that nothing cancels
+        variance = (1 - share) * p * q + share * (1 - p) * (1 - q)
+        least = 1e-12 * variance.max() or 1.0  # with p = 1 some are 0, or all
+        return fill((share - q) / (p - q), np.maximum(variance, least))
 
 
 @final

@@ -15,6 +15,7 @@ from ldp3.types import Estimate
 
 STEPS = 500  # of Newton; a handful are needed, a few dozen at worst
 GAP = 1e-6  # of the mean log-likelihood, at most, to the best prior on the grid
+ROUNDING = 1e-12  # no estimate is known better, however little noise it has
 STEP = 0.25  # of the grid, in standard deviations
 AROUND = 6  # steps of the grid on either side of an estimate
 SIGHT = 9.0  # standard deviations from an estimate where a frequency still counts: e^-40
@@ -35,8 +36,8 @@ class NPMLE(PostProcessor):
     assumed: many equal frequencies, a power law and a few heavy values each find their own prior.
     A distribution. No parameters. Deterministic; solved until the duality gap
     $\max_θ \frac1d \sum_v φ_v(θ) / \hat φ_v - 1$ is below $10^{-6}$, which bounds how far the mean
-    log-likelihood is from that of the best prior. Costs about $O(d)$ per Newton step, few of which
-    are needed.
+    log-likelihood is from that of the best prior *on the grid*. Costs about $O(d)$ per Newton step,
+    few of which are needed.
 
     Examples
     --------
@@ -75,7 +76,7 @@ class _Problem:
     def of(cls, seen: FloatArray, noise: Noise) -> "_Problem":
         # measured in τ = ∫ df / sd(f), noise has standard deviation one wherever the value lies;
         # where values differ in noise, the quietest one sets the grid and the loudest the sight
-        base = np.broadcast_to(noise.base, seen.shape)
+        base = np.maximum(np.broadcast_to(noise.base, seen.shape), ROUNDING**2)
         quiet, loud = float(base.min()), float(base.max())
         sd, slope = sqrt(quiet), max(noise.slope, -(1 - 1e-6) * quiet)
         inside = np.clip(seen, 0, 1)

@@ -15,8 +15,12 @@ from ldp3.errors import (
     InvalidData,
     InvalidParameter,
     InvalidReport,
+    require,
     require_epsilon_and_domain,
+    require_generator,
+    require_histogram,
     settle_numbers,
+    short,
 )
 from ldp3.noise import PureNoise, Support
 from ldp3.protocols.layout import Layout, Numbers
@@ -108,6 +112,11 @@ class FrequencyOracle(ABC):
 
     def require_valid(self, reports: Reports) -> None:
         """Refuse reports that no client can have sent, naming the first."""
+        if not isinstance(reports, np.ndarray) or reports.ndim == 0:
+            raise InvalidReport(
+                f"{type(self).__name__}: an array of reports is needed, as `perturb` makes it, got "
+                f"{short(reports)}."
+            )
         ok = self.valid(reports)
         if not ok.all():
             raise InvalidReport(
@@ -122,6 +131,7 @@ class FrequencyOracle(ABC):
 
     def simulate(self, histogram: IntArray, rng: np.random.Generator) -> Tally:
         """A tally with the law of the user path, for users with this histogram."""
+        histogram = require_histogram(self, histogram, self.d)
         chunks = users(histogram, self.chunk_size)
         tallies = (self.aggregate(self.perturb(values, rng)) for values in chunks)
         return reduce(add, tallies) if histogram.any() else self.empty
@@ -241,6 +251,11 @@ class PureOracle(FrequencyOracle):
 
     def estimate(self, tally: Tally) -> Estimate:
         """Unbiased frequencies."""
+        if not isinstance(tally, Tally):
+            raise InvalidData(
+                f"{type(self).__name__}: a Tally is needed, as `aggregate` gives it, got "
+                f"{short(tally)}."
+            )
         counts, n = self.support_counts(tally), tally.n
         self._require_counts(counts, n)
         frequencies = (np.asarray(counts, dtype=np.float64) / n - self.q) / (self.p - self.q)
@@ -265,11 +280,16 @@ class PureOracle(FrequencyOracle):
     def variance(self, n: int, frequency: float = 0.0) -> float:
         """Variance of the estimate of a value that a fraction `frequency` of users hold."""
         own, other = self.p * (1 - self.p), self.q * (1 - self.q)
+        for name, given in (("n", n), ("frequency", frequency)):
+            number = isinstance(given, int | float | np.number) and abs(given) < 2**1000
+            require(number, self, f"{name} must be a number", given)
+        require(n > 0, self, "n must be > 0", n)
         return (frequency * own + (1 - frequency) * other) / (n * (self.p - self.q) ** 2)
 
 
 def independent_supports(support: Support, histogram: IntArray, rng: np.random.Generator) -> Tally:
     """The tally of a pure oracle that supports every value independently of all others."""
+    require_generator("simulate", rng)
     n = int(histogram.sum())
     own, others = rng.binomial(histogram, support.p), rng.binomial(n - histogram, support.q)
     return Tally(own + others, n)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports, WordArray
-from ldp3.errors import require_values
+from ldp3.errors import require_generator, require_histogram, require_values
 from ldp3.kernels import counting
 from ldp3.kernels.compile import njit
 from ldp3.kernels.source import words
@@ -105,6 +105,8 @@ class GRR(PureOracle):
         return Tally(counting.histogram(reports, self.d), len(reports))
 
     def simulate(self, histogram: IntArray, rng: np.random.Generator) -> Tally:
+        require_generator(self, rng)
+        histogram = require_histogram(self, histogram, self.d)
         # "the truth, or a value drawn blindly from all d": the blind ones form one multinomial
         truthful = rng.binomial(histogram, self.p - self.q)
         blind = rng.multinomial((histogram - truthful).sum(), np.full(self.d, 1 / self.d))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports, WordArray
-from ldp3.errors import require, require_values, whole
+from ldp3.errors import require, require_histogram, require_values, whole
 from ldp3.kernels import hashing
 from ldp3.kernels.source import words
 from ldp3.protocols.base import PureOracle, independent_supports
@@ -22,18 +22,25 @@ from ldp3.randomness.thresholds import WORDS, exp
 from ldp3.randomness.words import Words
 from ldp3.types import Tally
 
-HASH_VERSION = 1  # of the family of hash functions: a seed names another function in another one
+HASH_VERSION = 2  # of the family of hash functions: a seed names another function in another one
 
 
 @dataclass(frozen=True)
 class LocalHashing(PureOracle):
     r"""Hash the value into one of $g$ cells with a fresh function, then GRR over the cells.
 
-    The seed of a report names a function of the family $H_s(v) = A_s[v \bmod 2^a] +
-    B_s[\lfloor v / 2^a \rfloor] \pmod g$ (tabulation in $\mathbb Z_g$), whose table entries come
-    from splitmix64 of the seed. Any three values fall into independent uniform cells, so means,
-    variances and covariances of the support counts are those of ideal hash functions. Privacy
-    does not rest on the hash at all: it is that of GRR.
+    The seed of a report names a function of the family $H_s(v) = A_s[l] + B_s[h] + C_s[l + h]
+    \pmod g$, where $l$ are the lower bits of the value and $h$ the others (tabulation in
+    $\mathbb Z_g$ with a derived character), whose table entries come from splitmix64 of the seed.
+    Of independent uniform entries, any five values would fall into independent uniform cells, so
+    the joint law of any five supports is that of ideal hash functions. (Entries are uniform up to
+    rounding: a cell has probability $1/g$ to within 4 · 10⁻⁹ of it, exactly if $g$ is a power of
+    two.) Privacy does not rest on the hash at all: it is that of GRR.
+
+    References
+    ----------
+    Thorup, Zhang. *Tabulation-based 5-independent hashing with applications to linear probing and
+    second moment estimation.* SIAM Journal on Computing, 2012.
     """
 
     @property
@@ -122,7 +129,7 @@ class LocalHashing(PureOracle):
 
     def simulate(self, histogram: IntArray, rng: np.random.Generator) -> Tally:
         # as under ideal hashing
-        return independent_supports(self.support, histogram, rng)
+        return independent_supports(self.support, require_histogram(self, histogram, self.d), rng)
 
 
 @final
@@ -196,7 +203,7 @@ class OLH(LocalHashing):
     def __post_init__(self) -> None:
         self.settle()
         require_design(self, self.design, chosen=self.g != 0)
-        if self.g == 0:
+        if whole(self.g, 0, 0):
             object.__setattr__(self, "g", _best_cells(self.epsilon, self.design))
             object.__setattr__(self, "design", None)  # it has done its work
         super().__post_init__()

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports, WordArray
-from ldp3.errors import require, require_values, whole
+from ldp3.errors import require, require_generator, require_histogram, require_values, whole
 from ldp3.kernels import bits
 from ldp3.kernels.compile import njit
 from ldp3.kernels.source import Key, fill, key_of, next_word, open_source
@@ -70,7 +70,7 @@ class SS(PureOracle):
     def __post_init__(self) -> None:
         self.settle()
         require_design(self, self.design, chosen=self.k != 0)
-        if self.k == 0:
+        if whole(self.k, 0, 0):
             object.__setattr__(self, "k", _best_size(self.epsilon, self.d, self.design))
             object.__setattr__(self, "design", None)  # it has done its work
         require(whole(self.k, 1, self.d - 1), self, f"k must be in 1..{self.d - 1}", self.k)
@@ -144,6 +144,8 @@ class SS(PureOracle):
         return Tally(bits.count(reports, self.d), len(reports))
 
     def simulate(self, histogram: IntArray, rng: np.random.Generator) -> Tally:
+        require_generator(self, rng)
+        histogram = require_histogram(self, histogram, self.d)
         # With probability β a report is the own value and a uniform subset of k-1 others, else a
         # blind uniform subset of k of all values: the same law, and blind users are alike.
         blind_share = (1 - Fraction(self.own, WORDS)) / (1 - Fraction(self.k, self.d))

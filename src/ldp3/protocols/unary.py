@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports, WordArray
-from ldp3.errors import require, require_values
+from ldp3.errors import require, require_histogram, require_values
 from ldp3.kernels import bits
 from ldp3.kernels.compile import njit
 from ldp3.kernels.source import Key, fill, key_of, next_word, open_source
@@ -89,7 +89,7 @@ class UnaryEncoding(PureOracle):
         return Tally(bits.count(reports, self.d), len(reports))
 
     def simulate(self, histogram: IntArray, rng: np.random.Generator) -> Tally:
-        return independent_supports(self.support, histogram, rng)
+        return independent_supports(self.support, require_histogram(self, histogram, self.d), rng)
 
 
 @final

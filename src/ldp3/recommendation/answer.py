@@ -21,7 +21,8 @@ class ValueInterval:
     label, frequency
         The value and its frequency in the sample.
     raw
-        Before post-processing, from the variance of the protocol.
+        Before post-processing, from the law of the protocol's counts; of a protocol that is not
+        pure, from its variance.
     refined
         After it, from simulated collections.
     """
@@ -41,7 +42,10 @@ class Answer:
     epsilon, metric, better
         The question, and whether ``lower`` or ``higher`` is better.
     best
-        What to deploy.
+        What to deploy: the cheapest of the tied whose expected regret is within the margin.
+    lowest, instead
+        The one of the tied with the least expected regret, and what speaks against it; nothing if
+        it is the best.
     tied
         What cannot be told from it.
     defaults
@@ -55,7 +59,7 @@ class Answer:
     values
         The most frequent values of the sample, most frequent first.
     unheld, all_at_once
-        How far the raw estimate of a value that nobody holds will be off, and of every such value.
+        How far the raw estimate of a value that nobody holds will be off, and the farthest of all.
     code
         Python that applies the choice.
     """
@@ -64,6 +68,8 @@ class Answer:
     metric: str
     better: str
     best: Candidate
+    lowest: Candidate
+    instead: str
     tied: tuple[Candidate, ...]
     defaults: tuple[Candidate, ...]
     unbiased: Candidate

@@ -95,8 +95,8 @@ def _section(found: Recommendation, answer: Answer, page: _Text) -> Iterator[str
     )
     yield ""
     yield page.paragraph(
-        f"How far the estimate of a single value will be off ({found.confidence:.0%} of the time "
-        f"less):"
+        f"How far an estimate will be off the frequency among those who report "
+        f"({found.confidence:.0%} of the time less):"
     )
     yield ""
     yield page.table(_values(found, answer))
@@ -109,6 +109,7 @@ def _section(found: Recommendation, answer: Answer, page: _Text) -> Iterator[str
 
 
 def _verdict(found: Recommendation, answer: Answer) -> str:
+    extreme = "lowest" if answer.better == "lower" else "highest"
     reasons = {
         "separated": "",
         "equal": f"They differ by at most {found.margin:.3g} of the error: take what suits you.",
@@ -125,7 +126,13 @@ def _verdict(found: Recommendation, answer: Answer) -> str:
         answer.epsilon,
         considered=answer.considered,
         confidence=found.confidence,
+        instead=f"within {100 * found.margin:.3g} % of the {extreme}" if answer.instead else "",
     )
+    preferred = (
+        f"It is preferred to {answer.lowest.name}, which measured {extreme} with "
+        f"{_number(answer.lowest.error.value)}, for {answer.instead}."
+    )
+    said[1:1] = [preferred] if answer.instead else []
     return " ".join([*said, reasons[answer.reason]]).rstrip()
 
 
@@ -186,7 +193,7 @@ def _values(found: Recommendation, answer: Answer) -> Rows:
         ["value", "in the sample", f"{answer.best.protocol} alone", after],
         *rows,
         ["a value nobody holds", "0%", f"± {answer.unheld:.3%}", ""],
-        [f"all {found.d:,} at once", "", f"± {answer.all_at_once:.3%}", ""],
+        [f"the farthest of all {found.d:,}", "", f"± {answer.all_at_once:.3%}", ""],
     ]
 
 

@@ -5,7 +5,6 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
 from math import ceil
 from pathlib import Path
-from statistics import NormalDist
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from ldp3.experiment.lab import Lab
 from ldp3.experiment.run import Rule, run
 from ldp3.noise import Noise, PureNoise
 from ldp3.progress import Bar, Progress
-from ldp3.recommendation import race
+from ldp3.recommendation import headline, race
 from ldp3.recommendation.answer import Answer, Recommendation, ValueInterval
 from ldp3.recommendation.code import lines
 from ldp3.recommendation.contest import Combination, Contest, Question
@@ -68,7 +67,8 @@ def recommend(
     confidence
         Probability with which every truly best combination is among the tied, in each answer.
     margin
-        Stop when those left differ by at most this share of the error.
+        Share of the error that nobody notices: of the tied, the cheapest whose expected regret is
+        within it of the least is recommended, and the race ends when those left differ by less.
     max_bits
         Leave out protocols whose reports are longer.
     max_decode
@@ -83,12 +83,9 @@ def recommend(
     progress
         Who is told how the work advances; by default a bar at a terminal or in a notebook.
     """
-    if not 0.5 <= confidence < 1:
-        raise InvalidParameter(
-            f"`confidence` must be at least 0.5 and below 1, got {confidence!r}."
-        )
-    if not 0 <= margin < 1:
-        raise InvalidParameter(f"`margin` must be at least 0 and below 1, got {margin!r}.")
+    for name, low, given in (("confidence", 0.5, confidence), ("margin", 0, margin)):
+        if not isinstance(given, int | float) or not low <= given < 1:
+            raise InvalidParameter(f"`{name}` must be at least {low} and below 1, got {given!r}.")
     limits = Limits(max_bits, max_decode)
     require_threads(threads)
     sample, *others = load_all(data, plugins=plugins)
@@ -108,7 +105,7 @@ def recommend(
     ex, left_out = limits.applied(ex)
     rules = Rules(1 - confidence, margin, race.looks(sample.d))
     drawn = _populations(sample, scaled.n, seed, threads)
-    lab = Lab(replace(ex, datasets=drawn, repeats=rules.looks[-1]))
+    lab = Lab(replace(ex, datasets=drawn, repeats=rules.looks[-1], limit=False))
     contest = Contest(lab, rules)
     with progress or Bar() as shown:
         _run(lab, executor, threads, shown, contest)
@@ -169,8 +166,11 @@ class _Answers:
         contest, (epsilon, metric) = self.contest, question
         standing = contest.standings[question]
         assert standing.reason is not None
-        candidates = [self._candidate(question, i) for i in range(len(standing.left))]
-        best = candidates[standing.leader]
+        regret, costs = self._weighed(question)
+        first = headline.chosen(regret, costs, contest.rules.margin)
+        lowest = int(np.argmin(regret))
+        candidates = [self._candidate(question, i, first) for i in range(len(standing.left))]
+        best = candidates[first]
         tied = [c for c, left in zip(candidates, standing.left, strict=True) if left]
         order = sorted((c for c in tied if c != best), key=lambda c: c.worse.value)
         named = {(c.protocol, c.method): c for c in candidates}
@@ -182,6 +182,8 @@ class _Answers:
             metric,
             contest.better[metric],
             best,
+            candidates[lowest],
+            headline.reason(costs[first], costs[lowest]),
             tuple(order),
             tuple(named[pair] for pair in USUAL if pair in named),
             min((c for c in candidates if c.method == "none"), key=lambda c: c.worse.value),
@@ -193,13 +195,24 @@ class _Answers:
             lines(oracle, best.protocol, refine, best.method),
         )
 
-    def _candidate(self, question: Question, index: int) -> Candidate:
+    def _weighed(self, question: Question) -> tuple[FloatArray, list[headline.Cost]]:
+        """Expected regrets and costs of all combinations."""
+        contest, standing = self.contest, self.contest.standings[question]
+        oracles = {
+            protocol: contest.lab.oracle(self._cell(question[0], protocol))
+            for protocol, _ in contest.combinations(question[0])
+        }
+        regret = headline.regrets(contest.scores(question), standing.repeats, standing.left)
+        return regret, [headline.cost(oracles[p], m) for p, m in contest.combinations(question[0])]
+
+    def _candidate(self, question: Question, index: int, best: int) -> Candidate:
         contest, standing = self.contest, self.contest.standings[question]
         protocol, method = contest.combinations(question[0])[index]
         repeats = int(standing.repeats[index])
         scores = contest.scores(question)[:, :, :repeats]
         both_sides = race.quantile(contest.rules.alpha / 2)
-        gap = race.difference(scores[index], scores[standing.leader])
+        shared = int(min(repeats, standing.repeats[best]))
+        gap = race.difference(scores[index, :, :shared], scores[best, :, :shared])
         error = _interval(scores[index], both_sides)
         if contest.better[question[1]] == "higher":
             error = Interval(-error.value, -error.high, -error.low)
@@ -217,20 +230,18 @@ class _Answers:
         self, epsilon: float, chosen: Combination
     ) -> tuple[tuple[ValueInterval, ...], float, float]:
         """How far single values will be off."""
-        level, d = 1 - self.contest.rules.alpha, self.sample.d
+        level = 1 - self.contest.rules.alpha
         off = np.sort(self._errors(epsilon, chosen), axis=0)
         # of a new error and these, each is equally likely to be the largest
         refined = off[min(ceil(level * (len(off) + 1)), len(off)) - 1]
         noise, f = self._noise(epsilon, chosen[0]), self.sample.frequencies
-        z = NormalDist().inv_cdf((1 + level) / 2)
-        z_all = NormalDist().inv_cdf(1 - (1 - level) / (2 * d))
-        raw = z * np.sqrt(noise.variance(f))
         top = np.argsort(-f, kind="stable")[:SHOWN]
+        raw = [noise.farthest(f[[v]], level) for v in top]
         shown = tuple(
-            ValueInterval(self.sample.labels[v], float(f[v]), float(raw[v]), float(refined[v]))
-            for v in top
+            ValueInterval(self.sample.labels[v], float(f[v]), off, float(refined[v]))
+            for v, off in zip(top, raw, strict=True)
         )
-        return shown, z * noise.floor**0.5, z_all * noise.floor**0.5
+        return shown, noise.farthest(np.zeros(1), level), noise.farthest(f, level)
 
     def _errors(self, epsilon: float, chosen: Combination) -> FloatArray:
         """How far each value is off in new collections, one row each."""

@@ -68,11 +68,13 @@ def verdict(
     *,
     considered: int,
     confidence: float,
+    instead: str = "",
 ) -> list[str]:
     """What to deploy, what is as good, and what the usual defaults would cost.
 
     `candidates` are, from best to worst, at least all that are tied; `considered` is the number of
-    combinations that were compared.
+    combinations that were compared. `instead` says why the first one is preferred to another that
+    measured better.
 
     >>> best = Candidate("ss", "norm_sub", Interval(0.10, 0.09, 0.11), tied=True)
     >>> other = Candidate("olh", "none", Interval(0.25, 0.24, 0.26), tied=False)
@@ -93,11 +95,12 @@ def verdict(
     if len(tied) == considered - 1:
         return [
             f"At ε = {epsilon:g}, no combination can be called best at {_sure(confidence)}: "
-            f"{best.name} measured {extreme} with {measured}, but none of the {len(tied)} others "
-            f"can be told from it. More repeats may tell."
+            f"{best.name} measured {instead or extreme} with {measured}, but none of the "
+            f"{len(tied)} others can be told from it. More repeats may tell."
         ]
+    rank = instead or f"the {extreme}"
     return [
-        f"At ε = {epsilon:g}, deploy {best.name}{_alternative(tied)}: {measured}, the {extreme} of "
+        f"At ε = {epsilon:g}, deploy {best.name}{_alternative(tied)}: {measured}, {rank} of "
         f"{considered} combinations.",
         as_good(best, tied, confidence),
         *cost_of_defaults(best, candidates, metric, better),

@@ -2,8 +2,8 @@
 
 import polars as pl
 
-from ldp3.errors import InvalidData
-from ldp3.results.table import Results
+from ldp3.errors import InvalidData, InvalidParameter, short
+from ldp3.results.table import LIMITS, Results
 
 COMBINATION = ["metric", "epsilon", "protocol", "method"]  # on one dataset, without attacks
 MEANS = {
@@ -18,6 +18,11 @@ MEANS = {
 
 def check(results: Results) -> None:
     """Refuse a table that no single run can have written, and truth or means of another one."""
+    if not isinstance(results, Results):
+        raise InvalidParameter(
+            f"Results are needed, as `benchmark` gives them or `load_results` reads them, got "
+            f"{short(results)}."
+        )
     _check_values(results.table)
     _check_one_dataset(results.table)
     _check_repeats(results.table)
@@ -28,7 +33,7 @@ def check(results: Results) -> None:
 def _check_values(table: pl.DataFrame) -> None:
     if table.is_empty():
         raise InvalidData("These results hold no rows: there is nothing to show.")
-    for name in table.columns:
+    for name in (n for n in table.columns if n not in LIMITS):
         if table[name].null_count():
             raise InvalidData(f"Results must be complete, but {name!r} is empty in some rows.")
     for name in ("epsilon", "value"):

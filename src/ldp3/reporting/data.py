@@ -8,7 +8,7 @@ from ldp3.reporting.frequencies import Frequencies
 
 COLUMNS = (
     "metric", "epsilon", "protocol", "method", "mean", "std", "low", "high", "min", "max",
-    "count", "rank", "tied", "bits", "simulate",
+    "count", "rank", "tied", "times_limit", "times_distribution_limit", "bits", "simulate",
 )  # fmt: skip
 
 

@@ -11,9 +11,10 @@ from ldp3.reporting.rendering import render
 class Estimated(Protocol):
     """What a collection says about its people.
 
-    `table` has `label frequency low high processed`, one row per value; `about` says the
-    collection, protocol, epsilon, n, refused (reports by reason), confidence, simultaneous and
-    method.
+    `table` has `label frequency low high processed`, one row per value, and `processed_low
+    processed_high` if the method knows them; `about` says the collection, protocol, epsilon, n,
+    refused (reports by reason), confidence, simultaneous, interval (what one is for), method, and
+    in `remarks` what must be known of the method.
     """
 
     @property
@@ -32,16 +33,20 @@ def estimate_page(answer: Estimated) -> str:
         "name": about["collection"],
         "facts": f"{about['n']:,} reports · {about['protocol']}, ε = {about['epsilon']:g} · "
         f"{about['confidence']:.4g} confidence, {each}",
+        "interval": about["interval"],
         "method": about["method"],
         "left_out": f"Reports left out: {left_out}." if left_out else "",
+        "remarks": about.get("remarks", []),
+        "between": "processed_low" in table.columns,
         "rows": [_row(top, *row) for row in table.rows()],
     }
     return render("estimate.html", context)
 
 
 def _row(
-    top: float, label: str, frequency: float, low: float, high: float, processed: float
-) -> dict[str, Any]:
+    top: float, label: str, frequency: float, low: float, high: float, processed: float,
+    *between: float,
+) -> dict[str, Any]:  # fmt: skip
     """The numbers of one value, and where its marks stand in a chart that ends at `top`."""
 
     def share(x: float) -> str:
@@ -53,5 +58,5 @@ def _row(
         "low": share(low),
         "width": share(high - low),
         "point": share(frequency),
-        "numbers": [f"{x:.5f}" for x in (frequency, low, high, processed)],
+        "numbers": [f"{x:.5f}" for x in (frequency, low, high, processed, *between)],
     }

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ldp3.errors import InvalidData
+from ldp3.errors import InvalidData, as_path
 from ldp3.files import whole_file, write_text
 from ldp3.reporting import drawings
 from ldp3.reporting.citations import bibtex, used_by
@@ -49,7 +49,7 @@ def plot(results: Results, path: str | Path) -> list[Path]:
 
     What the results cannot show is not written; the files that are come back.
     """
-    found, folder = Findings(results), Path(path)
+    found, folder = Findings(results), as_path(path, "a folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -3,7 +3,7 @@
 from functools import cache
 from pathlib import Path
 
-from ldp3.errors import InvalidParameter
+from ldp3.errors import InvalidParameter, as_path
 from ldp3.files import write_text
 from ldp3.reporting.data import page_data
 from ldp3.reporting.findings import Findings
@@ -22,7 +22,7 @@ def report(results: Results, path: str | Path) -> None:
 
 def page_path(path: str | Path) -> Path:
     """Where a page may go; refused before any work is done for it."""
-    target = Path(path)
+    target = as_path(path, "an .html file")
     if target.suffix.lower() not in (".html", ".htm") or target.is_dir():
         raise InvalidParameter(f"A report is an .html file, got {str(target)!r}.")
     if not target.parent.is_dir():
@@ -45,6 +45,7 @@ def page(results: Results) -> str:
             for metric, epsilon in found.sheets
         ],
         "values": _values(found),
+        "limit": _limit(found),
         "repeats": _counted(found.repeats, "repeat"),
         "origin": origin(found),
         "command": command(results.manifest),
@@ -70,6 +71,18 @@ def _facts(found: Findings) -> str:
     return (
         f"{found.n:,} users, {found.d:,} values · ε {epsilons} · {grid} · "
         f"{_counted(found.repeats, 'repeat')}"
+    )
+
+
+def _limit(found: Findings) -> str:
+    """What × limit means, where the table has it."""
+    if found.combinations["times_limit"].is_null().all():
+        return ""
+    return (
+        "× limit: mean error over that of a rule that knows all frequencies but not whose they are "
+        "and answers each estimate by itself; no method, only a yardstick. As a distribution: over "
+        "that of the same rule made to sum to one. A method that uses the order of the domain, or "
+        "the sum, may be below 1."
     )
 
 

@@ -6,12 +6,13 @@ from ldp3.printing import columns, escape_latex, escape_markdown, markdown_table
 from ldp3.results.sheets import Sheet
 
 FORMATS = ("table", "markdown", "latex", "json", "csv")
+TIMES = "× limit"
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def text(sheet: Sheet, width: int | None = None) -> str:
     """Plain text; columns that do not fit into `width` follow below."""
-    names = ["", *sheet.protocols, "wins"]
+    names = ["", *sheet.protocols, "wins", *([TIMES] if sheet.limited else [])]
     rows = zip(names, *(_aligned(sheet, column) for column in sheet.columns), strict=True)
     return "\n\n".join([visible(_title(sheet)), columns(list(rows), "l", width), _legend(sheet)])
 
@@ -27,8 +28,9 @@ def markdown(sheet: Sheet) -> str:
     head = ["protocol", *map(escape_markdown, sheet.columns)]
     rows = [[escape_markdown(p), *(cell(p, c) for c in sheet.columns)] for p in sheet.protocols]
     wins = ["wins", *(sheet.win(c) for c in sheet.columns)]
-    body = markdown_table([head, *rows, wins], "lr")
-    legend = "★ best of all, ≈ tied with it, bold: best of the row."
+    times = [[TIMES, *(sheet.times_limit(c) for c in sheet.columns)]] if sheet.limited else []
+    body = markdown_table([head, *rows, wins, *times], "lr")
+    legend = f"★ best of all, ≈ tied with it, bold: best of the row.{_yardstick(sheet)}"
     return f"{escape_markdown(_title(sheet))}\n\n{body}\n\n{_scale(sheet)} {legend}"
 
 
@@ -69,6 +71,11 @@ def latex(sheet: Sheet) -> str:
             ),
             r"    \midrule",
             "    " + line(["wins", *wins]),
+            *(
+                ["    " + line([r"$\times$ limit", *map(sheet.times_limit, sheet.columns)])]
+                if sheet.limited
+                else []
+            ),
             r"    \bottomrule",
             r"  \end{tabular}",
             r"\end{table}",
@@ -101,13 +108,21 @@ def _scale(sheet: Sheet) -> str:
 
 def _legend(sheet: Sheet) -> str:
     tied = ", ≈ not to be told from it" if sheet.tied else ""
-    return f"{_scale(sheet)} ** best of all{tied}, * best of its row."
+    return f"{_scale(sheet)} ** best of all{tied}, * best of its row.{_yardstick(sheet)}"
+
+
+def _yardstick(sheet: Sheet) -> str:
+    if not sheet.limited:
+        return ""
+    return f" {TIMES}: error over that of a rule that knows the frequencies but not whose they are."
 
 
 def _aligned(sheet: Sheet, column: str) -> list[str]:
     """A column from head to wins; marks stand beside the numbers, not under the head."""
     numbers = [column, *(sheet.number(p, column) for p in sheet.protocols), sheet.win(column)]
     marks = ["", *(sheet.mark(p, column) for p in sheet.protocols), ""]
+    if sheet.limited:
+        numbers, marks = [*numbers, sheet.times_limit(column)], [*marks, ""]
     widest = max(len(sheet.number(p, c)) for p in sheet.protocols for c in sheet.columns)
     width = max(widest, *map(len, sheet.columns))
     return [f"{n:>{width}} {m:<2}" for n, m in zip(numbers, marks, strict=True)]

@@ -1,7 +1,7 @@
 """What a paper's table shows: protocols down; none, average and each method across."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import floor, log10
 from typing import Any
@@ -27,6 +27,9 @@ class Sheet:
         The protocols that were run by perturbing every user, and not by exact simulation.
     runs
         One value per repeat for each protocol and method.
+    limits
+        What the separable oracle scores in the same repeats, for each protocol; NaN where it was
+        not asked. It takes no part in the contest.
     """
 
     metric: str
@@ -38,6 +41,7 @@ class Sheet:
     better: str
     by_users: tuple[str, ...]
     runs: ties.Runs
+    limits: Mapping[str, FloatArray] = field(default_factory=dict)
 
     @cached_property
     def protocols(self) -> list[str]:
@@ -116,6 +120,25 @@ class Sheet:
         """How often a method wins, in percent."""
         return "" if column == "average" else f"{self.wins[column]:.0%}"
 
+    def times_limit(self, column: str) -> str:
+        """How many times the limit a method is, on average over the protocols that have one."""
+        times = [self._times(protocol, column) for protocol in self.protocols]
+        known = [x for x in times if x is not None]
+        return f"{np.mean(known):.2f}" if known else ""
+
+    @cached_property
+    def limited(self) -> bool:
+        """Whether there is a limit to be seen."""
+        return any(self.times_limit(column) for column in self.columns)
+
+    def _times(self, protocol: str, column: str) -> float | None:
+        values, limits = self.values(protocol, column), self.limits.get(protocol)
+        if values is None or limits is None:
+            return None
+        there = ~np.isnan(limits)  # ratio of means on the same estimates
+        value, least = values[there].sum(), limits[there].sum()
+        return float(value / least) if least > ties.ROUNDING * abs(value) else None
+
     @property
     def repeats(self) -> int:
         """The most that any cell has."""
@@ -134,6 +157,16 @@ def sheets(table: pl.DataFrame, better: Mapping[str, str]) -> list[Sheet]:
                 better=better[asked["metric"]],
                 by_users=tuple(by_users),
                 runs=ties.runs(part),
+                limits=_limits(part),
             )
         )
     return made
+
+
+def _limits(table: pl.DataFrame) -> dict[str, FloatArray]:
+    """By protocol, one per repeat; all methods share it."""
+    once = table.unique(["protocol", "repeat"], maintain_order=True).sort("repeat")
+    return {
+        str(protocol): frame["limit"].fill_null(np.nan).to_numpy()
+        for (protocol,), frame in once.group_by("protocol", maintain_order=True)
+    }

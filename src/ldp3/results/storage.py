@@ -9,14 +9,20 @@ from typing import Any
 import polars as pl
 
 from ldp3.apart import Unreadable, decoding_error
-from ldp3.errors import InvalidData, InvalidParameter
+from ldp3.errors import InvalidData, InvalidParameter, as_path
 from ldp3.files import read_json, sync_file, sync_folder, whole_file
 from ldp3.results.spreadsheets import read_csv, write_csv
-from ldp3.results.table import SCHEMA, Results
+from ldp3.results.table import LIMITS, SCHEMA, Results
 from ldp3.tables import collect
 from ldp3.types import Dataset
 
 FOLDER = ("table", "truth", "means", "estimates")
+TRUTH: dict[str, type[pl.DataType]] = {
+    "dataset": pl.String,
+    "label": pl.String,
+    "position": pl.Float64,
+    "users": pl.Int64,
+}
 WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
     ".csv": lambda table, path: path.write_text(write_csv(table), encoding="utf-8"),
     ".parquet": lambda table, path: table.write_parquet(path),
@@ -62,7 +68,7 @@ def _make_folder(path: Path) -> None:
 
 def load_results(path: str | Path) -> Results:
     """What `save` wrote: a folder, or a table and, where it is, the manifest beside it."""
-    target = Path(path)
+    target = as_path(path, "a file or a folder of results")
     if not target.exists():
         raise InvalidData(f"No results at {str(target)!r}: no such file or folder.")
     if target.is_dir() and not manifest_of(target).exists():
@@ -73,7 +79,7 @@ def load_results(path: str | Path) -> Results:
     return Results(
         read_table(target / "table.parquet"),
         manifest,
-        _datasets(_read_frame(target / "truth.parquet", label=pl.String, users=pl.Int64)),
+        _datasets(_read_frame(target / "truth.parquet", **TRUTH)),
         _read_frame(target / "means.parquet", frequencies=pl.List),
         _read_frame(target / "estimates.parquet", frequencies=pl.List),
     )
@@ -109,7 +115,7 @@ def _datasets(truth: pl.DataFrame | None) -> dict[str, Dataset]:
             rows["users"].to_numpy(),
             rows["label"].to_list(),
             positions,
-            ordered="ordered" in rows.columns and bool(rows["ordered"].all()),
+            ordered=rows.schema.get("ordered") == pl.Boolean and bool(rows["ordered"].all()),
         )
     return made
 
@@ -150,6 +156,9 @@ def read_table(path: Path) -> pl.DataFrame:
     if path.suffix not in READERS:
         raise InvalidData(f"Results are {', '.join(READERS)} or a folder, got {str(path)!r}.")
     table = _read(path, READERS[path.suffix])
+    table = table.with_columns(
+        pl.lit(None, SCHEMA[name]).alias(name) for name in LIMITS if name not in table.columns
+    )
     missing = [name for name in SCHEMA if name not in table.columns]
     if missing:
         raise InvalidData(

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from ldp3 import specs
-from ldp3.errors import InvalidData, InvalidParameter
+from ldp3.errors import InvalidData, InvalidParameter, as_path, one_of, require_share, short
 from ldp3.metrics.base import Metric
 from ldp3.results import forms, sheets, ties
 from ldp3.results.spreadsheets import write_csv
@@ -27,7 +27,10 @@ SCHEMA: dict[str, Any] = {
     "repeat": pl.Int64,
     "value": pl.Float64,
     "simulate": pl.String,
+    "limit": pl.Float64,
+    "distribution_limit": pl.Float64,
 }
+LIMITS = ["limit", "distribution_limit"]  # null where there is none
 COMBINATION = [*ties.QUESTION, "protocol", "method", "simulate"]  # all but the repeat
 
 
@@ -39,7 +42,8 @@ class Results:
     ----------
     table
         One row per dataset, ε, attack, protocol, method, metric and repeat, in the order of the
-        grid.
+        grid. `limit` and `distribution_limit` are what the separable oracle scores on the same
+        estimate, which is no method: see docs/postprocessing.md.
     manifest
         What was run, with which versions, how long it took.
     datasets
@@ -75,7 +79,7 @@ class Results:
         }
 
     def summary(self) -> pl.DataFrame:
-        """Mean, standard deviation, standard error and extremes over the repeats."""
+        """Mean, standard deviation, standard error and extremes over the repeats; × limit."""
         value = pl.col("value")
         return self.table.group_by(COMBINATION, maintain_order=True).agg(
             mean=value.mean(),
@@ -84,6 +88,9 @@ class Results:
             standard_error=value.std() / value.len().sqrt(),
             min=value.min(),
             max=value.max(),
+            limit=pl.col("limit").mean(),
+            times_limit=_times("limit"),
+            times_distribution_limit=_times("distribution_limit"),
         )
 
     def best(self, alpha: float = ties.ALPHA) -> pl.DataFrame:
@@ -94,6 +101,7 @@ class Results:
         paired within a protocol and Welch's across, corrected for the number of comparisons. With
         probability at least 1−α every truly best combination is among the tied: see `ties`.
         """
+        require_share("alpha", alpha)
         return ties.best(self.table, self.better, alpha)
 
     def sheets(self) -> list[sheets.Sheet]:
@@ -121,7 +129,10 @@ class Results:
             metric=pl.lit(spec), value=pl.Series(values, dtype=pl.Float64)
         )
         on = [name for name in keys if name != "repeat"]
-        table = scored.join(about.drop("metric", "value", "repeat"), on=on, maintain_order="left")
+        about = about.drop("metric", "value", "repeat").with_columns(
+            pl.lit(None, pl.Float64).alias(name) for name in LIMITS
+        )
+        table = scored.join(about, on=on, maintain_order="left")
         manifest = {**self.manifest, "metrics": [spec], "better": {spec: measure.better}}
         return replace(self, table=table.select(*SCHEMA), manifest=manifest)
 
@@ -137,6 +148,8 @@ class Results:
 
     def render(self, format: str = "table", width: int | None = None) -> str:
         """The summary as a table, Markdown, LaTeX, JSON or CSV; `width` is the terminal's."""
+        if not one_of(format, forms.FORMATS):
+            raise InvalidParameter(f"format is {', '.join(forms.FORMATS)}, got {short(format)}.")
         if format == "csv":
             return write_csv(self.summary()).rstrip("\n")
         if format == "json":
@@ -144,8 +157,6 @@ class Results:
             return json.dumps(rows, indent=2, ensure_ascii=False)
         if format == "table":
             return "\n\n\n".join(forms.text(sheet, width) for sheet in self.sheets())
-        if format not in forms.RENDER:
-            raise InvalidParameter(f"format is {', '.join(forms.FORMATS)}, got {format!r}.")
         return "\n\n".join(map(forms.RENDER[format], self.sheets()))
 
     def save(self, path: str | Path) -> None:
@@ -156,13 +167,20 @@ class Results:
         """
         from ldp3.results.storage import save
 
-        save(self, Path(path))
+        save(self, as_path(path, "a file or a folder"))
 
     def __repr__(self) -> str:
         return self.render()
 
     def _repr_markdown_(self) -> str:
         return self.render("markdown")
+
+
+def _times(limit: str) -> pl.Expr:
+    """How many times the limit; null where the limit is 0 but for rounding."""
+    least = pl.col(limit).mean()
+    value = pl.col("value").filter(pl.col(limit).is_not_null()).mean()  # on the same estimates
+    return pl.when(least > ties.ROUNDING * value).then(value / least)
 
 
 def _direction(spec: str) -> str:

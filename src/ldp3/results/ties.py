@@ -6,12 +6,19 @@ the protocol is the same (methods share the estimate), Welch's where it is not.
 
 With m combinations, of which s are still tied, a test must reach α/(s(m−1)); what is worse leaves,
 s shrinks, and the rest is tested again. Then *every* combination that is truly best stays, with
-probability at least 1−α, so two equal ones are told apart at most that often. For let t be truly
-best. Until one of them is lost, all t are tied, s ≥ t, and the level is at most α/(t(m−1)); one is
-lost only if one of the t(m−1) tests of a truly best combination against any other errs there.
+probability at least 1−α, so two that are both best are told apart at most that often. (Of two equal
+ones that are not best, one may well leave and the other stay.) For let t be truly best. Until one
+of them is lost, all t are tied, s ≥ t, and the level is at most α/(t(m−1)); one is lost only if one
+of the t(m−1) tests of a truly best combination against any other errs there.
+
+A metric that takes few values may not vary at all over a few repeats, which is no evidence. Where
+values repeat, each sample gets the smallest and the largest value of both once more, and no test
+says more than a permutation of the repeats could.
 
 References
 ----------
+Agresti, Caffo. *Simple and effective confidence intervals for proportions and differences of
+proportions result from adding two successes and two failures.* The American Statistician, 2000.
 Holm. *A simple sequentially rejective multiple test procedure.* Scandinavian Journal of
 Statistics, 1979.
 Hsu. *Multiple comparisons: theory and methods.* Chapman & Hall 1996, ch. 4 (comparison with the
@@ -19,6 +26,7 @@ best).
 """
 
 from collections.abc import Mapping
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -27,6 +35,7 @@ import polars as pl
 from ldp3.arrays import FloatArray
 
 ALPHA = 0.05
+ROUNDING = 1e-9  # numbers that are equal in theory may differ by so much of themselves
 # What combinations are compared in, and never pooled over
 QUESTION = ["metric", "dataset", "n", "d", "epsilon", "attack"]
 Runs = Mapping[tuple[str, str], FloatArray]  # (protocol, method) → one value per repeat
@@ -130,24 +139,40 @@ def spread(values: FloatArray) -> float | None:
 
 def _worse(values: FloatArray, best: FloatArray, *, paired: bool) -> float:
     """One-sided p-value against "no worse than the best", where lower is better."""
-    from scipy.special import stdtr  # scipy.stats takes most of a second to import
-
-    gap = values.mean() - best.mean()
     if min(len(values), len(best)) < 2 or _same(values.mean(), best.mean()):
         return 1.0
     if paired:
         differences = np.where(_same(values, best), 0, values - best)
-        variance, freedom = differences.var(ddof=1) / len(values), len(values) - 1.0
+        largest, least = np.abs(differences).max(), 0.5 ** len(differences)  # all signs flipped
+        samples, ends = [differences], [largest, -largest]
     else:
-        a, b = values.var(ddof=1) / len(values), best.var(ddof=1) / len(best)
-        variance = a + b
-        below = a**2 / (len(values) - 1) + b**2 / (len(best) - 1)  # Welch–Satterthwaite
-        freedom = variance**2 / below if below else np.inf
-    if variance == 0:
-        return 0.0 if gap > 0 else 1.0
-    return float(stdtr(freedom, -gap / np.sqrt(variance)))
+        both = np.concatenate([values, best])
+        samples, ends = [values, best], [both.max(), both.min()]
+        least = 1 / comb(len(both), len(best))
+    if any(_repeats(sample) for sample in samples):
+        return max(_student([np.append(sample, ends) for sample in samples]), least)
+    return _student(samples)
+
+
+def _student(samples: list[FloatArray]) -> float:
+    """One-sided p-value that the mean is not above zero, or the first not above the second."""
+    from scipy.special import stdtr  # scipy.stats takes most of a second to import
+
+    gap = samples[0].mean() - (samples[1].mean() if len(samples) > 1 else 0.0)
+    parts = [sample.var(ddof=1) / len(sample) for sample in samples]
+    below = sum(a**2 / (len(sample) - 1) for a, sample in zip(parts, samples, strict=True))
+    if below == 0:  # two repeats that differ by rounding: no evidence
+        return 1.0
+    freedom = sum(parts) ** 2 / below  # Welch–Satterthwaite; n - 1 for one sample
+    return float(stdtr(freedom, -gap / np.sqrt(sum(parts))))
+
+
+def _repeats(sample: FloatArray) -> bool:
+    """Whether a value occurs twice, but for rounding."""
+    ordered = np.sort(sample)
+    return bool(_same(ordered[1:], ordered[:-1]).any())
 
 
 def _same(values: Any, other: Any) -> Any:
     """Equal but for rounding: methods that agree in theory differ in the last digits."""
-    return np.isclose(values, other, rtol=1e-9, atol=0)
+    return np.isclose(values, other, rtol=ROUNDING, atol=0)

@@ -1,116 +1,206 @@
-"""An attack on two values: how well do reports tell them apart? Nothing is taken on trust."""
+"""An attack on privacy: how well do reports tell values apart? Nothing is taken on trust."""
 
 from collections.abc import Iterator
-from math import log
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ldp3.arrays import FloatArray, Reports
+from ldp3.arrays import BoolArray, FloatArray, IntArray
 from ldp3.protocols.base import PureOracle
-from ldp3.verification.base import ALPHA, Finding, clopper_pearson
-from ldp3.verification.case import OracleCase, as_bytes, fold
+from ldp3.verification.base import Finding, at_least_p, clopper_pearson
+from ldp3.verification.case import OracleCase
+from ldp3.verification.features import Codes
+from ldp3.verification.looks import CONFIRMED, persistent
+from ldp3.verification.reach import Reach
+from ldp3.verification.telling import (
+    cells,
+    coins,
+    in_cell,
+    top_cells,
+    word_counts,
+)
+
+CELLS = 2  # pairs of bits that are tried for each value
+OPENLY = 2  # times that a report was seen before, under one value and under no other
+PRODUCTS = 2**31  # multiplications for pairs of bits, for each value
 
 
 def audit(case: OracleCase) -> Iterator[Finding]:
     """No event tells two values apart by more than e^ε.
 
-    Of the reports of two values, half teach a score how telling a report is, a quarter chooses how
-    high a score must be, and on the last quarter the probabilities of that event are bounded
-    (Clopper and Pearson): a lower bound on the true ε, whatever the oracle says of itself.
+    A quarter of the reports of every value teaches scores of how much a report speaks for a value,
+    a quarter chooses how high a score must be, and on the other half the event is counted. Of its
+    occurrences at most e^ε / (1 + e^ε) may be under the value that it speaks for, if the values
+    are drawn at random: a binomial test, exact whatever the oracle says of itself.
     """
-    half, three = case.size // 2, case.size // 4 * 3
-    views = {v: _View(case, reports, half) for v, reports in case.reports.items()}
-    scored = []
-    for v, w in case.pairs:
-        for first, second in _scores(case, views, v, w):
-            level = _level(first[half:three], second[half:three])
-            hits = [int(np.count_nonzero(s[three:] >= level)) for s in (first, second)]
-            scored.append((v, w, *hits))
-    best, where, alpha = 0.0, "", ALPHA / max(1, len(scored)) / 2
-    for v, w, hits_v, hits_w in scored:
-        low, _ = clopper_pearson(hits_v, case.size - three, alpha)
-        _, high = clopper_pearson(hits_w, case.size - three, alpha)
-        if low > 0 and log(low / high) > best:
-            best, where = log(low / high), f", best {hits_v} against {hits_w} for {v} and {w}"
-    declared = case.oracle.epsilon
-    evidence = f"ε ≥ {best:.3f} by {len(scored)} events{where}; declared {declared:g}"
-    draws = case.size * len(case.values)
+    first = _Attack(case)
     name = "No event tells two values apart by more than e^ε"
-    yield Finding(name, best <= declared, evidence, draws, ALPHA)
+    draws = case.size * len(case.values)
+
+    def p_values(again: OracleCase) -> FloatArray:
+        return (first if again.focus is None else _Attack(again)).p_values
+
+    finding = persistent(name, case, p_values, draws, " events")
+    yield first.reach.judged(finding, case)
 
 
-class _View:
-    """Reports of one value as small codes and as words, and how often the codes occur."""
+@dataclass(frozen=True, eq=False)
+class _Attack:
+    """Scores, the events they make, and how often those happened."""
 
-    def __init__(self, case: OracleCase, reports: Reports, half: int) -> None:
-        self.reports, self.half = reports, half
-        self.codes, self.words = case.codes(reports), _words(reports)
-        self.often = _often(self.codes[:half])
+    case: OracleCase
+
+    @cached_property
+    def p_values(self) -> FloatArray:
+        hits = np.array([*self._of_pairs(), *self._of_cells(), *self._of_all])
+        return at_least_p(hits[:, 0], hits[:, 1], self.case.share)
+
+    @property
+    def reach(self) -> Reach:
+        """What could have been seen."""
+        # of the event that shows the most for certain
+        best = max(self._of_all, key=lambda hits: clopper_pearson(hits[0], hits[1], CONFIRMED)[0])
+        reports = self.case.size // 2 * len(self.case.values)
+        return Reach(self.case, len(self.p_values), reports, *best)
+
+    # The reports of a value: a quarter to learn from, a quarter to choose by, a half to count.
+
+    @property
+    def _learn(self) -> slice:
+        return slice(0, self.case.size // 4)
+
+    @cached_property
+    def _codes(self) -> dict[int, Codes]:
+        return {v: self.case.features.codes(r) for v, r in self.case.reports.items()}
+
+    @cached_property
+    def scores(self) -> list[dict[int, FloatArray]]:
+        """How much each report speaks for each value: by value, a row of scores per report."""
+        made = [self._additive()]
+        words = {v: list(self.case.features.words(r)) for v, r in self.case.reports.items()}
+        for one in zip(*words.values(), strict=True):
+            counts = word_counts([w[self._learn] for w in one])
+            made.append({v: counts.log(w).T for v, w in zip(words, one, strict=True)})
+        if isinstance(self.case.oracle, PureOracle):
+            reports = self.case.reports.items()
+            made.append(
+                {v: self.case.supported(r, *self.case.values).astype(float) for v, r in reports}
+            )
+        return made
+
+    def _additive(self) -> dict[int, FloatArray]:
+        """Sum of the log-likelihoods of those columns whose laws differ: naive Bayes."""
+        often = np.array([[np.bincount(column, minlength=256) for column in c[self._learn].T]
+                          for c in self._codes.values()], dtype=float)  # fmt: skip
+        mean = often.mean(axis=0)
+        signal = ((often - mean) ** 2 / np.maximum(mean, 1e-9)).sum(axis=(0, 2))
+        freedom = (len(often) - 1) * np.maximum((mean > 0).sum(axis=1) - 1, 1)
+        # by chance it is about the degrees of freedom: a column without a signal is noise
+        telling = np.flatnonzero(signal > freedom + 4 * np.sqrt(2 * freedom))
+        tables = np.log(often + 0.5)
+        return {v: _added(codes, tables, telling) for v, codes in self._codes.items()}
+
+    @cached_property
+    def told(self) -> dict[int, FloatArray]:
+        """Whether a report was seen before, in the first half: 0, 1, or 2 for several times."""
+        half = self.case.size // 2
+        words = {v: next(self.case.features.words(r)) for v, r in self.case.reports.items()}
+        counts = word_counts([w[:half] for w in words.values()])
+        return {v: np.minimum(counts.seen(w), OPENLY).T for v, w in words.items()}
+
+    def _of_pairs(self) -> Iterator[tuple[int, int]]:
+        """For two values at a time and every score, how often the event happened."""
+        size, places = self.case.size, {v: i for i, v in enumerate(self.case.values)}
+        choose, rng = slice(size // 4, size // 2), self.case.stream("pairs")
+        for v, w in self.case.pairs:
+            for score in self.scores:
+                i, j = places[v], places[w]
+                first, second = (score[u][:, i] - score[u][:, j] for u in (v, w))
+                level = _levels(first[choose], second[choose], self.case.share)[0]
+                ahead, behind = coins(size // 2, rng)
+                counted = first[size // 2 :][:ahead], second[size // 2 :][:behind]
+                own, other = (int(np.count_nonzero(s >= level)) for s in counted)
+                yield own, own + other
+
+    def _of_cells(self) -> Iterator[tuple[int, int]]:
+        """For every value the pairs of bits that go together most, against some other value."""
+        features, reports, size = self.case.features, self.case.reports, self.case.size
+        rows = slice(0, min(size // 4, PRODUCTS // max(1, len(self._bits(0, slice(0, 1)).T)) ** 2))
+        tables = np.array([cells(self._bits(v, rows)) for v in self.case.values])
+        odds, rng = self.case.odds, self.case.stream("cells")
+        for i, v in enumerate(self.case.values):
+            others = np.delete(tables, i, axis=0).min(axis=0)
+            excess = (tables[i] - odds * others) / np.sqrt(tables[i] + odds**2 * others + odds)
+            best = top_cells(excess, CELLS)
+            for cell, j, k in best:
+                apart = [x if u != i else np.inf for u, x in enumerate(tables[:, cell, j, k])]
+                w = self.case.values[int(np.argmin(apart))]
+                ahead, behind = coins(size // 2, rng)
+                own, other = (
+                    int(in_cell(features.bits(reports[u][size // 2 :][:n], j, k), cell, 0, 1).sum())
+                    for u, n in ((v, ahead), (w, behind))
+                )
+                yield own, own + other
+            yield from [(0, 0)] * (CELLS - len(best))
+
+    def _bits(self, value: int, rows: slice) -> BoolArray:
+        return self.case.features.bits(self.case.reports[value][rows])
+
+    @cached_property
+    def _of_all(self) -> list[tuple[int, int]]:
+        """For every score, how often the events of two values drawn at random happened."""
+        rng, size, made = self.case.stream("all"), self.case.size, []
+        for score in self.scores:
+            gaps = self._gaps(score, slice(size // 4, size // 2), rng)
+            levels = _levels(gaps, -gaps, self.case.share)
+            gaps = self._gaps(score, slice(size // 2, None), rng)
+            made += [_counted(gaps, level) for level in levels]
+        gaps = self._gaps(self.told, slice(size // 2, None), rng)
+        return [*made, _counted(gaps, OPENLY)]
+
+    def _gaps(
+        self, score: dict[int, FloatArray], rows: slice, rng: np.random.Generator
+    ) -> FloatArray:
+        """How much more a report speaks for its own value than for another one at random."""
+        parts, count = [], len(self.case.values)
+        every = [score[v][rows] for v in self.case.values]
+        users = int(count * (len(every[0]) - 5 * np.sqrt(len(every[0]))))
+        drawn = rng.multinomial(max(0, users), np.full(count, 1 / count))
+        for i, (rows_of, n) in enumerate(zip(every, drawn, strict=True)):
+            some = rows_of[:n]
+            other = rng.integers(count - 1, size=len(some))
+            other += other >= i
+            parts.append(some[:, i] - some[np.arange(len(some)), other])
+        return np.concatenate(parts)
 
 
-def _often(codes: NDArray[np.uint8]) -> FloatArray:
-    """How often each code occurs in each column, and half a time more."""
-    return np.array([np.bincount(column, minlength=256) for column in codes.T]) + 0.5
-
-
-def _scores(
-    case: OracleCase, views: dict[int, _View], v: int, w: int
-) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """How much each report of `v` and of `w` speaks for `v`, in several ways."""
-    one, two = views[v], views[w]
-    yield _additive(one.codes, two.codes, one.often, two.often)
-    if isinstance(case.oracle, PureOracle):
-        first, second = (case.supported(view.reports, v, w) for view in (one, two))
-        yield _additive(first, second, *(_often(codes[: one.half]) for codes in (first, second)))
-    for c in {0, v + 1, w + 1} & {*range(one.words.shape[1])}:
-        yield _seen(one.words[:, c], two.words[:, c], one.half)
-
-
-def _additive(
-    first: NDArray[np.uint8], second: NDArray[np.uint8], in_first: FloatArray, in_second: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Sum of the log-ratios of those columns whose laws differ: naive Bayes."""
-    both = in_first + in_second
-    signal, codes = ((in_first - in_second) ** 2 / both).sum(axis=1), (both > 1).sum(axis=1)
-    # by chance it is about the number of codes seen: a column without a signal is noise
-    telling = np.flatnonzero(signal > codes + 4 * np.sqrt(2 * codes))
-    tables = np.log(in_first / in_second)
-    scores = np.zeros(len(first)), np.zeros(len(second))
+def _added(codes: Codes, tables: FloatArray, telling: IntArray) -> FloatArray:
+    scores = np.zeros((len(codes), len(tables)))
     for column in telling:
-        scores[0][:] += tables[column, first[:, column]]
-        scores[1][:] += tables[column, second[:, column]]
-    return scores
+        scores += tables[:, column, codes[:, column]].T
+    return scores.round(9)
 
 
-def _words(reports: Reports) -> NDArray[np.uint64]:
-    """Each report as one word and, if it is made of real numbers, each of them."""
-    whole = fold(as_bytes(reports))[:, None]
-    if not np.issubdtype(reports.dtype, np.floating):
-        return whole
-    rows = reports.reshape(len(reports), -1).astype(np.float64)
-    return np.concatenate([whole, rows.view(np.uint64)], axis=1)
+def _counted(gaps: FloatArray, level: float) -> tuple[int, int]:
+    own, other = (int(np.count_nonzero(g >= level)) for g in (gaps, -gaps))
+    return own, own + other
 
 
-def _seen(
-    first: NDArray[np.uint64], second: NDArray[np.uint64], half: int
-) -> tuple[FloatArray, FloatArray]:
-    """Log-ratio of how often a word was seen before."""
-    known, which = np.unique(np.concatenate([first[:half], second[:half]]), return_inverse=True)
-    a, b = (np.bincount(part, minlength=len(known)) for part in np.split(which, [half]))
-    table = np.log((a + 0.5) / (b + 0.5))
+def _levels(first: FloatArray, second: FloatArray, share: float) -> tuple[float, float]:
+    """Scores from which on to count: where it speaks most against ε, and where it tells the most.
 
-    def score(words: NDArray[np.uint64]) -> FloatArray:
-        at = np.minimum(np.searchsorted(known, words), len(known) - 1)
-        return np.where(known[at] == words, table[at], 0.0)
-
-    return score(first), score(second)
-
-
-def _level(first: FloatArray, second: FloatArray) -> float:
-    """The score from which on a report tells the most, surely enough to be measured well."""
-    levels = np.unique(first)
-    gain = len(first) - np.searchsorted(np.sort(first), levels) + 0.5
-    spread = len(second) - np.searchsorted(np.sort(second), levels) + 0.5
-    # a lower bound of the log-ratio, three standard errors below what it looks like
-    return float(levels[np.argmax(np.log(gain / spread) - 3 * np.sqrt(1 / gain + 1 / spread))])
+    The first is the most suspicious one; the second has the highest lower bound of the log-ratio,
+    three standard errors below what it looks like.
+    """
+    ranked = np.sort(first[first > 0])[::-1]
+    if not len(ranked):
+        return np.inf, np.inf
+    # so many reports at the top, and a quarter more, and so on
+    sizes = np.unique((1.25 ** np.arange(60)).astype(int))
+    levels = np.unique(ranked[np.minimum(sizes, len(ranked)) - 1])
+    own = len(ranked) - np.searchsorted(ranked[::-1], levels)
+    other = len(second) - np.searchsorted(np.sort(second), levels)
+    suspicion = at_least_p(own, own + other, share)
+    bound = np.log((own + 0.5) / (other + 0.5)) - 3 * np.sqrt(1 / (own + 0.5) + 1 / (other + 0.5))
+    return float(levels[np.argmin(suspicion)]), float(levels[np.argmax(bound)])

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ldp3.arrays import FloatArray
 from ldp3.plugins import blame
+from ldp3.progress import Progress
 
 ALPHA = 1e-6  # chance that one statistical check fails by accident
 
@@ -18,7 +19,9 @@ class Finding:
     """One check: what was tested, the evidence, the verdict.
 
     `draws` is the number of random reports or runs behind it, `alpha` the chance of a false alarm;
-    both are 0 for a check that is exact. `setting` says for which parameters it was made.
+    both are 0 for a check that is exact. `setting` says for which parameters it was made. What
+    passed is `unsure` if there was not enough evidence to find a fault, and a `note` if it is no
+    fault but something to know.
     """
 
     check: str
@@ -27,6 +30,15 @@ class Finding:
     draws: int = 0
     alpha: float = 0.0
     setting: str = ""
+    unsure: bool = False
+    note: bool = False
+
+    @property
+    def word(self) -> str:
+        """What the finding is, in a word of four letters."""
+        if not self.passed:
+            return "FAIL"
+        return "????" if self.unsure else "note" if self.note else "ok  "
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,13 +50,30 @@ class Verdict:
 
     @property
     def passed(self) -> bool:
-        """Whether every check passed."""
-        return not self.failures
+        """Whether every check passed, with enough evidence."""
+        return self.exit_code == 0
+
+    @property
+    def exit_code(self) -> int:
+        """0 if it passed, 1 if a fault was found, 3 if there was not enough evidence."""
+        if self.failures:
+            return 1
+        return 3 if self.unsure else 0
 
     @property
     def failures(self) -> tuple[Finding, ...]:
         """The findings that did not pass."""
         return tuple(f for f in self.findings if not f.passed)
+
+    @property
+    def unsure(self) -> tuple[Finding, ...]:
+        """The findings without enough evidence."""
+        return tuple(f for f in self.findings if f.unsure)
+
+    @property
+    def outcome(self) -> str:
+        """The verdict in words."""
+        return {0: "passed", 1: "failed", 3: "not enough evidence"}[self.exit_code]
 
     @property
     def alpha(self) -> float:
@@ -54,7 +83,13 @@ class Verdict:
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         findings = [asdict(f) for f in self.findings]
-        return {"name": self.name, "passed": self.passed, "alpha": self.alpha, "findings": findings}
+        return {
+            "name": self.name,
+            "passed": self.passed,
+            "outcome": self.outcome,
+            "alpha": self.alpha,
+            "findings": findings,
+        }
 
     def __str__(self) -> str:
         by_check: dict[str, list[Finding]] = {}
@@ -63,18 +98,24 @@ class Verdict:
         settings = len({f.setting for f in self.findings} - {""})
         where = f" at {settings} settings" if settings > 1 else ""
         lines = [line for some in by_check.values() for line in _described(some)]
-        failed = len({f.check for f in self.failures})
-        verdict = "passed" if self.passed else f"FAILED, {failed} of {len(by_check)} checks"
-        end = f"{self.name}: {verdict} (chance of a false alarm at most {self.alpha:.1g})."
+        verdict, alpha = self.outcome, f"chance of a false alarm at most {self.alpha:.1g}"
+        if self.failures:
+            failed = len({f.check for f in self.failures})
+            verdict = f"FAILED, {failed} of {len(by_check)} checks"
+        elif self.unsure:
+            alpha = "no fault was found, but more draws would be needed to say that there is none"
+        end = f"{self.name}: {verdict} ({alpha})."
         return "\n".join([f"{self.name}: {len(by_check)} checks{where}", *lines, end])
 
     __repr__ = __str__
 
 
 def _described(findings: Sequence[Finding]) -> list[str]:
-    """One check at all its settings: the failures, or the last one that passed."""
-    shown = [f for f in findings if not f.passed] or [findings[-1]]
-    lines = [f"  {'ok  ' if shown[0].passed else 'FAIL'}  {findings[0].check}"]
+    """One check at all its settings: what is worst about it, or the last one that passed."""
+    worst = next(w for w in ("FAIL", "????", "note", "ok  ") if any(f.word == w for f in findings))
+    shown = [f for f in findings if f.word == worst]
+    shown = shown[-1:] if worst == "ok  " else shown
+    lines = [f"  {worst}  {findings[0].check}"]
     for finding in shown:
         draws = f"; {finding.draws:,} draws, α = {finding.alpha:.0e}" if finding.draws else ""
         at = f"{finding.setting}: " if finding.setting else ""
@@ -83,7 +124,10 @@ def _described(findings: Sequence[Finding]) -> list[str]:
 
 
 def examine(
-    checks: Iterable[Callable[..., Iterable[Finding]]], subject: object, setting: str = ""
+    checks: Sequence[Callable[..., Iterable[Finding]]],
+    subject: object,
+    progress: Progress,
+    setting: str = "",
 ) -> Iterator[Finding]:
     """The findings of all checks on one subject; an exception is a finding too."""
     for check in checks:
@@ -94,19 +138,12 @@ def examine(
             title = (check.__doc__ or check.__name__).splitlines()[0].rstrip(".")
             evidence = blame(problem) or f"{type(problem).__name__}: {problem}"
             yield Finding(title, False, f"raised {evidence}", setting=setting)
+        progress.tick(1 / len(checks))
 
 
 def exact(check: str, passed: object, evidence: str) -> Finding:
     """A finding without chance in it."""
     return Finding(check, bool(passed), evidence)
-
-
-def statistical(check: str, p_values: FloatArray, draws: int, what: str = "") -> Finding:
-    """A finding from p-values of any dependence, by Bonferroni."""
-    p_values = np.atleast_1d(p_values)
-    worst = float(p_values.min(initial=1.0))
-    evidence = f"smallest p-value {worst:.2g} of {p_values.size}{what}"
-    return Finding(check, worst * max(1, p_values.size) >= ALPHA, evidence, draws, ALPHA)
 
 
 def binomial_p(
@@ -115,12 +152,33 @@ def binomial_p(
     p: float | FloatArray,
 ) -> FloatArray:
     """Exact two-sided p-values of counts that should be Binomial(trials, p)."""
-    from scipy.special import bdtr, bdtrc
-
-    k = np.asarray(successes, dtype=np.float64)
-    low = bdtr(k, trials, p)
-    high = np.where(k > 0, bdtrc(np.maximum(k - 1, 0), trials, p), 1.0)
+    k, n = (np.asarray(x, dtype=np.float64) for x in (successes, trials))
+    low, high = at_least_p(n - k, n, 1 - np.asarray(p)), at_least_p(k, n, p)
     return np.minimum(1.0, 2 * np.minimum(low, high))
+
+
+def far_binomial_p(
+    successes: NDArray[Any], trials: NDArray[Any] | int, p: FloatArray
+) -> FloatArray:
+    """The same for very many counts at once: exact where it can matter, 1 near the mean."""
+    k, n, p = np.broadcast_arrays(
+        *(np.asarray(x, dtype=np.float64) for x in (successes, trials, p))
+    )
+    far = np.abs(k - n * p) > 2.5 * np.sqrt(n * p * (1 - p))
+    made = np.ones(k.shape)
+    made[far] = binomial_p(k[far], n[far], p[far])
+    return made
+
+
+def at_least_p(
+    successes: NDArray[Any] | int, trials: NDArray[Any] | int, p: float | FloatArray
+) -> FloatArray:
+    """Exact p-values, against more: how likely Binomial(trials, p) is to reach these counts."""
+    from scipy.special import betainc
+
+    k, n = (np.asarray(x, dtype=np.float64) for x in (successes, trials))
+    reached = betainc(np.maximum(k, 1), np.maximum(n - k, 0) + 1, p)
+    return np.where(k > 0, np.where(k > n, 0.0, reached), 1.0)
 
 
 def mean_p(samples: FloatArray, expected: float | FloatArray) -> FloatArray:
@@ -167,14 +225,14 @@ def same_law_p(first: NDArray[Any], second: NDArray[Any]) -> float:
     return float(chdtrc(max(1, len(a) - 1), ((a - b) ** 2 / both).sum()))
 
 
-def autocorrelation_p(coins: NDArray[Any]) -> FloatArray:
+def autocorrelation_p(coins: NDArray[Any], reach: int | None = None) -> FloatArray:
     """p-values that a row of coins is independent at every lag up to half its length."""
     from scipy.special import ndtr
 
     n = len(coins)
     away = coins - coins.mean()
     spectrum = np.fft.rfft(away, 2 * n)  # twice the length: no wrapping around
-    lags = np.arange(1, n // 2 + 1)
+    lags = np.arange(1, (reach or n // 2) + 1)
     products = np.fft.irfft(np.abs(spectrum) ** 2, 2 * n)[lags]
     spread = max(float((away**2).mean()), np.finfo(float).tiny)
     return 2 * ndtr(-np.abs(products) / spread / np.sqrt(n - lags))
@@ -189,10 +247,3 @@ def clopper_pearson(successes: int, trials: int, alpha: float) -> tuple[float, f
     if successes < trials:
         high = float(1 - betaincinv(trials - successes, successes + 1, alpha))
     return low, high
-
-
-def covariances(samples: NDArray[Any]) -> FloatArray:
-    """Products of deviations, one column per pair of columns: their means are the covariances."""
-    away = samples - samples.mean(axis=0)
-    first, second = np.triu_indices(samples.shape[1])
-    return away[:, first] * away[:, second]

@@ -1,7 +1,6 @@
 """Deployment: what is sent is what was drawn, from whole numbers, with the law of `perturb`."""
 
 import json
-import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -10,12 +9,13 @@ from ldp3.arrays import FloatArray, Reports
 from ldp3.errors import whole
 from ldp3.protocols.base import PureOracle
 from ldp3.randomness.words import Words
-from ldp3.verification.base import Finding, binomial_p, exact, statistical
-from ldp3.verification.case import SECONDS, OracleCase
-from ldp3.verification.independence import same_codes
+from ldp3.verification.base import Finding, binomial_p, exact
+from ldp3.verification.case import OracleCase
+from ldp3.verification.independence import view
+from ldp3.verification.looks import persistent
+from ldp3.verification.telling import told_apart_p
 
-DRAWS = 10_000  # per value
-LEAST = 400
+DRAWS = 2_000  # per value, of short reports
 
 
 def written(case: OracleCase) -> Iterator[Finding]:
@@ -78,39 +78,46 @@ def drawing(case: OracleCase) -> Iterator[Finding]:
 
 def drawn_law(case: OracleCase) -> Iterator[Finding]:
     """`draw` has the law of `perturb`."""
-    layout, size, p_values, drawn = case.oracle.layout, _affordable(case), [], {}
-    for v, reports in case.reports.items():
-        words = Words.drawn(case.stream(f"draw {v}"))
-        drawn[v] = _reports(case, [case.oracle.draw(v, words) for _ in range(size)])
-        sent = layout.decode(layout.encode(reports[:size]))  # of one type with what was drawn
-        for w in {case.values[0], case.values[-1]}:
-            p_values.append(same_codes(case, drawn[v], sent, v, w))
-    draws = size * len(case.values)
-    yield statistical("`draw` has the law of `perturb`", np.concatenate(p_values), draws)
-    if isinstance(case.oracle, PureOracle):
-        p = _own_and_others(case.oracle, drawn)
-        yield statistical("`draw` supports the own value with p, others with q", p, draws)
-
-
-def _own_and_others(oracle: PureOracle, drawn: dict[int, Reports]) -> FloatArray:
-    """p-values of how often the own value and another one are supported, over all values."""
-    others = dict(zip(drawn, [*list(drawn)[1:], next(iter(drawn))], strict=True))
-    own = sum(np.count_nonzero(oracle.supports(some, v)) for v, some in drawn.items())
-    other = sum(np.count_nonzero(oracle.supports(some, others[v])) for v, some in drawn.items())
+    drawn = {v: _drawn(case, v) for v in case.values}
     draws = sum(map(len, drawn.values()))
-    return np.array([binomial_p(own, draws, oracle.p), binomial_p(other, draws, oracle.q)])
+
+    def same_law_p(again: OracleCase) -> FloatArray:
+        some = drawn if again.focus is None else {v: _drawn(again, v) for v in again.values}
+        return np.concatenate([_same_law_p(again, v, reports) for v, reports in some.items()])
+
+    yield persistent("`draw` has the law of `perturb`", case, same_law_p, draws)
+    if isinstance(case.oracle, PureOracle):
+
+        def supports_p(again: OracleCase) -> FloatArray:
+            some = drawn if again.focus is None else {v: _drawn(again, v) for v in again.values}
+            return _supports_p(again, list(some.values()))
+
+        name = "`draw` supports the own value with p, others with q"
+        yield persistent(name, case, supports_p, draws)
 
 
-def _affordable(case: OracleCase) -> int:
-    """How many reports to draw for each value; fewer if they are slow."""
-    words, began = Words.drawn(case.stream("one by one")), time.thread_time()
-    for _ in range(20):
-        case.oracle.draw(case.values[-1], words)
-    seconds = max(time.thread_time() - began, 1e-6) / 20 * len(case.values)
-    size = min(DRAWS, case.size)
-    while size > max(2 * SECONDS / seconds, LEAST):
-        size //= 2
-    return size
+def _drawn(case: OracleCase, value: int) -> Reports:
+    """Reports drawn one by one; fewer if they are long."""
+    usual = max(500, DRAWS // max(1, case.oracle.report_bits // 64))
+    words = Words.drawn(case.stream(f"draw {value}"))
+    size = min(case.count(usual, 8), case.size)
+    return _reports(case, [case.oracle.draw(value, words) for _ in range(size)])
+
+
+def _same_law_p(case: OracleCase, v: int, drawn: Reports) -> FloatArray:
+    # as they are read, for one may be of a wider type than the other
+    layout = case.oracle.layout
+    sent = layout.decode(layout.encode(case.reports[v][: len(drawn)]))
+    rng = case.stream(f"draw or perturb {v}")
+    return told_apart_p(view(case, drawn), view(case, sent), rng)
+
+
+def _supports_p(case: OracleCase, drawn: list[Reports]) -> FloatArray:
+    """p-values of how often the own value and others are supported."""
+    hits = np.array([case.supported(some, *case.values).sum(axis=0) for some in drawn])
+    own = np.eye(len(hits), dtype=bool)
+    expected = np.where(own, case.pure.p, case.pure.q)
+    return binomial_p(hits, len(drawn[0]), expected).ravel()
 
 
 def _valid(case: OracleCase, number: int) -> bool:

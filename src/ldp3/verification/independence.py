@@ -4,100 +4,195 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ldp3.arrays import FloatArray, Reports
+from ldp3.arrays import BoolArray, FloatArray, Reports
 from ldp3.protocols.base import CHUNK
-from ldp3.verification.base import Finding, autocorrelation_p, exact, same_law_p, statistical
-from ldp3.verification.case import OracleCase, as_bytes, fold
+from ldp3.verification.base import Finding, autocorrelation_p, far_binomial_p
+from ldp3.verification.case import OracleCase
+from ldp3.verification.features import as_bytes, fold
+from ldp3.verification.looks import persistent
+from ldp3.verification.telling import View, told_apart_p
 
-BATCHES = 1_200  # small ones
+BATCHES = 600  # small ones
+PLACES = 300  # users in a batch whose places are looked at
+ROWS = 100  # such batches
+CROWD = 40_000  # users in one batch
+AFTER = 4_000  # users after a chunk of others
+COINS = 6  # columns of a report whose sequence over users is looked at
+BITS = 256  # of one user that are held against those of the next
+SHUFFLES = 1_099  # enough for a p-value below 10^-3
+RARE = 0.05  # what happens less often has too long a tail for a first look
+
+
+def view(case: OracleCase, reports: Reports) -> View:
+    """What is seen of reports: every column, what they support, pairs of bits, the whole."""
+    ends = case.values[0], case.values[-1]
+    features, held = case.features, case.supported(reports, *ends)
+    codes = np.concatenate([features.codes(reports), held, held @ np.array([[1], [2]], np.uint8)
+                            if held.size else held], axis=1)  # fmt: skip
+    bits = np.concatenate([features.bits(reports)[:, :BITS], held == 1], axis=1)
+    return View(codes, bits, fold(as_bytes(reports)))
 
 
 def batches(case: OracleCase) -> Iterator[Finding]:
-    """A report depends on its own user's value alone: not on its place, nor on others.
+    """A report has one law: alone, first, last, or after many others.
 
-    Reports from batches of all sizes, where the user is alone, first, last, or beside users who
-    hold something else, against reports of users who all hold the same.
+    Reports from batches of all sizes against reports of users who all hold the same.
     """
-    oracle, rng = case.oracle, case.stream("batches")
+    name = "A report depends neither on its place nor on the size of its batch"
+    yield persistent(name, case, _places_p, 36 * case.count(BATCHES, 8))
+    name = "A report is the same in every place of a batch"
+    yield persistent(name, case, _every_place_p, PLACES * case.count(ROWS, 8), " places")
+    name = f"Reports after {CHUNK} others have the same law"
+    if CHUNK + case.count(AFTER) <= case.at_once and case.draws >= AFTER:
+        yield persistent(name, case, _after_p, CHUNK + case.count(AFTER))
+
+
+def _places_p(case: OracleCase) -> FloatArray:
+    oracle, rng, count = case.oracle, case.stream("batches"), case.count(BATCHES, 8)
     v, w = case.values[-1], case.values[0]
-    count = case.affordable(BATCHES * 35) // 35
-    alone = [oracle.perturb(np.array([v]), rng) for _ in range(count)]
-    rows: list[list[Reports]] = [[], [], [], []]
+    rows: list[list[Reports]] = [[oracle.perturb(np.array([v]), rng) for _ in range(count)]]
+    rows += [[], [], [], []]
     for i in range(count):
         values = np.full(2 + i % 67, w)
         values[0 if i % 2 else -1] = v
         reports = oracle.perturb(values, rng)
         # v first and the w after it, or v last and the w before it
         ends = (reports[:1], reports[1:2]) if i % 2 else (reports[-1:], reports[-2:-1])
-        for kept, row in zip(rows[:2] if i % 2 else rows[2:], ends, strict=True):
+        for kept, row in zip(rows[1:3] if i % 2 else rows[3:], ends, strict=True):
             kept.append(row)
-    p_values = [
-        same_codes(case, np.concatenate(some), case.reports[u], v, w)
-        for some, u in zip([alone, *rows], (v, v, w, v, w), strict=True)
-    ]
-    name = "A report depends neither on its place nor on other users"
-    yield statistical(name, np.concatenate(p_values), 2 * count)
-    tail = min(case.size, 5_000)
-    if case.affordable(CHUNK + tail, seconds=1.0) == CHUNK + tail <= case.at_once:
-        values = np.append(np.full(CHUNK, w), np.full(tail, v))
-        end = oracle.perturb(values, rng)[CHUNK:]
-        p = same_codes(case, end, case.reports[v], v, w)
-        yield statistical(f"Reports after {CHUNK} others have the same law", p, len(values))
+    return np.concatenate([
+        told_apart_p(view(case, np.concatenate(some)), view(case, case.reports[u][:len(some)]), rng)
+        for some, u in zip(rows, (v, v, w, v, w), strict=True)
+    ])  # fmt: skip
 
 
-def same_codes(case: OracleCase, some: Reports, others: Reports, v: int, w: int) -> FloatArray:
-    """p-values that two samples of reports have one law, by their codes and what they support."""
-    size = min(len(some), len(others))
-    first, second = (
-        np.concatenate([case.codes(reports), case.supported(reports, v, w)], axis=1)
-        for reports in (some[:size], others[:size])
-    )
-    return np.array([same_law_p(a, b) for a, b in zip(first.T, second.T, strict=True)])
+def _every_place_p(case: OracleCase) -> FloatArray:
+    """p-values that what reports show is shown as often in every place of a batch.
+
+    Of all occurrences, each place has a binomial share; if they are frequent, even less variable.
+    """
+    v, rng, rows = case.values[-1], case.stream("places"), case.count(ROWS, 8)
+    reports = np.concatenate([case.oracle.perturb(np.full(PLACES, v), rng) for _ in range(rows)])
+    p_values = []
+    for coin in _coins(case, reports, v):
+        for shown in (coin, ~coin):
+            hits = shown.reshape(rows, PLACES).sum(axis=0)
+            p_values.append(far_binomial_p(hits, hits.sum(), np.array(1 / PLACES)))
+    return np.concatenate(p_values)
+
+
+def _after_p(case: OracleCase) -> FloatArray:
+    v, w, tail, rng = case.values[-1], case.values[0], case.count(AFTER), case.stream("after")
+    end = case.oracle.perturb(np.append(np.full(CHUNK, w), np.full(tail, v)), rng)[CHUNK:]
+    return told_apart_p(view(case, end), view(case, case.reports[v][:tail]), rng)
+
+
+def neighbours(case: OracleCase) -> Iterator[Finding]:
+    """A report tells nothing of another user's value, however near or far.
+
+    In one large batch half of the users hold one value and are read; of every other user a coin
+    chooses which of two values to hold. Where a report shows something, the user at any distance
+    holds either value with probability ½: exact.
+    """
+    name = "A report tells nothing of other users' values"
+    users = _crowd(case)
+    if users >= 64:
+        yield persistent(name, case, _neighbours_p, users, " distances")
+
+
+def _crowd(case: OracleCase) -> int:
+    return min(case.count(CROWD), case.at_once)
+
+
+def _neighbours_p(case: OracleCase) -> FloatArray:
+    rng, users = case.stream("neighbours"), _crowd(case)
+    v, w = case.values[-1], case.values[0]
+    read, other = rng.random(users) < 0.5, rng.random(users) < 0.5
+    reports = case.oracle.perturb(np.where(read | other, w, v), rng)
+    reach = min(users, _crowd(case.first)) // 2
+    shown = [c & read for c in _coins(case, reports, v)]
+    return np.concatenate([_distances(c, ~read & ~other, ~read, reach) for c in shown])
+
+
+def _distances(shown: BoolArray, holding: BoolArray, every: BoolArray, reach: int) -> FloatArray:
+    """p-values that of users at each distance, before and after, half hold the value."""
+    size = 2 * len(shown)
+    spectra = [np.fft.rfft(x.astype(float), size) for x in (shown, holding, every)]
+    hits, tries = (np.fft.irfft(spectra[0].conj() * x, size).round() for x in spectra[1:])
+    places = np.r_[1 : reach + 1, size - reach : size]
+    return far_binomial_p(hits[places], np.maximum(tries[places], 1), np.array(0.5))
+
+
+def _coins(case: OracleCase, reports: Reports, v: int) -> list[BoolArray]:
+    """Things that a report shows or not: always as many, some of them perhaps never."""
+    codes = case.features.codes(reports)[:, : COINS - 2]
+    some = [c > np.median(c) - 0.5 for c in codes.T]
+    some += [np.zeros(len(reports), dtype=bool)] * (COINS - 2 - len(some))
+    held = case.supported(reports, v)
+    some.append(held[:, 0] == 1 if held.size else some[0])
+    return [*some, fold(as_bytes(reports)) & np.uint64(1) == 1]
 
 
 def independence(case: OracleCase) -> Iterator[Finding]:
     """Reports of different users are independent, at every distance."""
-    p_values = []
-    for v, reports in case.reports.items():
-        columns = [case.codes(reports)[:, :3], case.supported(reports, v, v)]
-        coins = [c > np.median(c) - 0.5 for c in np.concatenate(columns, axis=1).T]
-        coins.append(fold(as_bytes(reports)) & np.uint64(1) == 1)
-        usable = (c.astype(np.float64) for c in coins if 0.05 < c.mean() < 0.95)
-        p_values += [autocorrelation_p(coin) for coin in usable]
-    if p_values:
-        name = "Reports of different users are independent"
-        draws = case.size * len(case.values)
-        yield statistical(name, np.concatenate(p_values), draws, " distances")
+    name, draws = "Reports of different users are independent", case.size * len(case.values)
+    yield persistent(name, case, _sequences_p, draws, " distances")
+    name = "No bit of a report goes with a bit of the next user's"
+    yield persistent(name, case, _next_users_p, 2 * case.size, " pairs of bits")
 
 
-def randomness(case: OracleCase) -> Iterator[Finding]:
-    """Randomness comes from the generator alone, and goes on from batch to batch."""
-    oracle, n = case.oracle, 500
-    values = np.arange(n) % oracle.d
-    before = values.copy()
-    rng = case.stream("again")
-    first = oracle.perturb(values, rng)
-    few = [_advanced(case.stream("again"), words) for words in range(2)]
-    spawned = getattr(rng.bit_generator.seed_seq, "n_children_spawned", 0)
-    enough = spawned > 0 or rng.bit_generator.state["state"] not in few
-    again = oracle.perturb(values, case.stream("again"))
-    name = "Randomness comes from the generator alone"
-    yield exact(name, np.array_equal(first, again), "the same generator gives the same reports")
-    repeated = [v for v, reports in case.reports.items() if _repeats(reports)]
-    name, evidence = "Randomness goes on from batch to batch", "a second batch has other reports"
-    yield exact(name, not repeated, f"not so for {repeated}" if repeated else evidence)
-    evidence = f"{n} reports moved it on by {'more' if enough else 'less'} than a 64-bit seed"
-    yield exact("At least 128 bits are taken from the generator", enough, evidence)
-    kept = (values == before).all() and not np.shares_memory(first, values)
-    yield exact("Values are left untouched", kept, "compared after `perturb`")
+def _sequences_p(case: OracleCase) -> FloatArray:
+    reach = case.first.size // 2
+    count = len(case.values) * COINS * reach
+    if case.focus is None:
+        coins = (c for v, reports in case.reports.items() for c in _coins(case, reports, v))
+        return np.concatenate([_correlated(coin, reach) for coin in coins])
+    which, lag = divmod(case.focus, reach)
+    v, coin = case.values[which // COINS], which % COINS
+    shown = _coins(case, case.reports[v], v)[coin]
+    p_values = np.ones(count)
+    p_values[case.focus] = shuffled_p(shown, shown, lag + 1, case.stream("shuffles"))
+    return p_values
 
 
-def _repeats(reports: Reports) -> bool:
-    """Whether the second of two batches is the first; without any noise, no batch tells."""
-    first, second = np.split(reports, 2)
-    return np.array_equal(first, second) and bool((reports != reports[:1]).any())
+def _correlated(coin: BoolArray, reach: int) -> FloatArray:
+    """Rough p-values for every distance; what hardly ever happens has nothing to say."""
+    often = RARE < coin.mean() < 1 - RARE
+    return autocorrelation_p(coin.astype(float), reach) if often else np.ones(reach)
 
 
-def _advanced(rng: np.random.Generator, words: int) -> object:
-    rng.integers(2**63, size=words)
-    return rng.bit_generator.state["state"]
+def _next_users_p(case: OracleCase) -> FloatArray:
+    from scipy.special import ndtr
+
+    made, ends = [], (case.values[0], case.values[-1])
+    count = min(BITS, case.features.bits(case.reports[ends[0]][:1]).shape[1])
+    if case.focus is not None:
+        which, j, k = np.unravel_index(case.focus, (2, count, count))
+        first, second = case.features.bits(case.reports[ends[which]], int(j), int(k)).T
+        p_values = np.ones(2 * count**2)
+        p_values[case.focus] = shuffled_p(first, second, 1, case.stream("shuffles"))
+        return p_values
+    for v in ends:
+        bits = case.features.bits(case.reports[v])[:, :count].astype(np.float32)
+        bits -= bits.mean(axis=0)
+        spread = np.sqrt((bits**2).mean(axis=0))
+        spread = np.where(spread > np.sqrt(RARE), spread, np.inf)
+        z = (bits[:-1].T @ bits[1:]) / np.sqrt(len(bits)) / spread[:, None] / spread
+        made.append(2 * ndtr(-np.abs(z).astype(float)).ravel())
+    return np.concatenate(made)
+
+
+def shuffled_p(first: BoolArray, second: BoolArray, lag: int, rng: np.random.Generator) -> float:
+    """Exact p-value that users `lag` apart are independent, by shuffling the users.
+
+    The waiting time for a shuffle that looks as bad (Besag and Clifford 1991).
+    """
+    a, b = first.astype(np.int8), second.astype(np.int8)
+    mean = first.mean() * second.mean() * (len(a) - lag)
+    seen = abs(int(np.count_nonzero(a[:-lag] & b[lag:])) - mean)
+    for shuffle in range(1, SHUFFLES + 1):
+        order = rng.permutation(len(a))
+        together = np.count_nonzero(a[order[:-lag]] & b[order[lag:]])
+        if abs(int(together) - mean) >= seen:  # nothing below 10^-3 can come of it
+            return 1 / shuffle
+    return 1 / (SHUFFLES + 1)

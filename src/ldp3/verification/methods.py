@@ -7,21 +7,25 @@ from math import fsum
 
 import numpy as np
 
-from ldp3.arrays import FloatArray
+from ldp3.arrays import FloatArray, Total
 from ldp3.errors import LDPError
-from ldp3.noise import Noise, Support
+from ldp3.noise import Noise, PureNoise, Support
 from ldp3.postprocessing.base import PostProcessor
+from ldp3.progress import Progress
 from ldp3.randomness.streams import stream
 from ldp3.types import Estimate, Tally
 from ldp3.verification.base import Finding, exact, examine
+from ldp3.verification.randomness import untouched_globals
+from ldp3.verification.state import forgetting
 
-DOMAINS = 2, 5, 70, 1000
-NOISES = (
-    "with p=0.5 and q=0.25",
-    "with p=0.3 and q=0.13, one value per report",
-    "without p and q",
-    "with a noise of its own for each value",
-)
+SMALL = 2, 3, 5, 17, 70  # domains in which everything is tried
+LARGE = 300, 1000, 4000  # domains in which little is tried
+SUPPORTS = {
+    "with p=0.5 and q=0.25": Support(0.5, 0.25),
+    "with p=0.75 and q=0.5": Support(0.75, 0.5),  # p + q above 1, as BLH has
+    "with p=0.3 and q=0.13, one value per report": Support(0.3, 0.13, 1),
+}
+NOISES = *SUPPORTS, "without p and q", "with a noise of its own for each value"
 
 FINITE = "The result is one finite number per value, as float64"
 DISTRIBUTION = "Frequencies are at least 0 and sum to 1, as promised"
@@ -33,19 +37,38 @@ NEW = "The result is a new array"
 
 def broken(method: PostProcessor, estimate: Estimate) -> list[str]:
     """The promises that a method breaks on one estimate, which is left as it is."""
-    copy = replace(estimate, frequencies=estimate.frequencies.copy())
+    copy = _copy(estimate)
     result = method(copy)
     if not _finite(result, estimate.d):
         return [FINITE]
-    again = method(replace(estimate, frequencies=estimate.frequencies.copy()))
+    result = np.array(kept_result := result)
+    again = method(_copy(estimate))
     kept = {
-        SAME: np.array_equal(result, again),
-        UNTOUCHED: np.array_equal(copy.frequencies, estimate.frequencies),
-        NEW: not np.shares_memory(result, copy.frequencies),
+        SAME: np.array_equal(result, again) and np.array_equal(result, kept_result),
+        UNTOUCHED: _equal(copy, estimate),
+        NEW: not any(np.shares_memory(kept_result, given) for given in _arrays(copy)),
         DISTRIBUTION: not method.distribution or _is_distribution(result),
         ORDER: not method.keeps_order or _in_order(result, estimate),
     }
     return [promise for promise, holds in kept.items() if not holds]
+
+
+def _copy(estimate: Estimate) -> Estimate:
+    """An estimate that shares nothing with this one."""
+    noise = estimate.noise
+    if np.ndim(noise.base):
+        noise = replace(noise, base=np.array(noise.base))
+    tally = Tally(estimate.tally.total.copy(), estimate.n)
+    return replace(estimate, frequencies=estimate.frequencies.copy(), tally=tally, noise=noise)
+
+
+def _arrays(estimate: Estimate) -> tuple[Total, Total, Total]:
+    return estimate.frequencies, estimate.tally.total, np.asarray(estimate.noise.base)
+
+
+def _equal(one: Estimate, other: Estimate) -> bool:
+    same = all(np.array_equal(a, b) for a, b in zip(_arrays(one), _arrays(other), strict=True))
+    return same and one.n == other.n and one.support == other.support
 
 
 def _finite(result: object, d: int) -> bool:
@@ -79,27 +102,35 @@ class MethodCase:
     @cached_property
     def every_estimate(self) -> dict[str, Estimate]:
         """Ordinary estimates, and what a server hopes never to see."""
-        return {
-            f"{what}, d={d}, n={n}, {kind}": Estimate.of(f, n, noise)
-            for d in DOMAINS
-            for what, f in self._frequencies(d).items()
-            for n in (1, 10**6)
-            for kind, noise in zip(NOISES, _noises(n, d), strict=True)
-        }
+        made = {}
+        for d in SMALL + LARGE:
+            for what, f in self._frequencies(d).items():
+                for n in (1, 10**6, 10**12) if d in SMALL else (10**6,):
+                    for kind in NOISES:
+                        made[f"{what}, d={d}, n={n}, {kind}"] = estimate_of(f, n, kind)
+        return made
 
     def _frequencies(self, d: int) -> dict[str, FloatArray]:
         rng = stream(self.seed, "verify", "estimates", d)
         truth = 1 / np.arange(1, d + 1)
         truth /= truth.sum()
+        usual = {
+            "a typical estimate": truth + rng.normal(0, 0.02, d),
+            "another one": rng.permutation(truth) + rng.normal(0, 0.001, d),
+            "ties": np.round(truth + rng.normal(0, 0.05, d), 1),
+            "all equal": np.full(d, -0.3),
+        }
+        if d in LARGE:
+            return usual
         one = np.zeros(d)
         one[d // 2] = 1e6
         return {
-            "a typical estimate": truth + rng.normal(0, 0.02, d),
+            **usual,
             "mostly noise": truth + rng.normal(0, 3.0, d),
             "the truth itself": truth,
-            "ties": np.round(truth + rng.normal(0, 0.05, d), 1),
+            "a truth with zeros": np.where(np.arange(d) % 2 == 0, truth, 0.0),
+            "one value alone": one / 1e6,
             "nothing but zeros": np.zeros(d),
-            "all equal": np.full(d, -0.3),
             "all below zero": -truth,
             "one enormous": one,
             "all enormous": rng.normal(0, 1e12, d),
@@ -107,14 +138,26 @@ class MethodCase:
         }
 
 
-def _noises(n: int, d: int) -> tuple[Noise | Support, ...]:
-    each = Noise(np.linspace(1, 5, d) / n)
-    return Support(0.5, 0.25), Support(0.3, 0.13, 1), Noise(3 / n), each
+def estimate_of(frequencies: FloatArray, n: int, kind: str) -> Estimate:
+    """An estimate with the tally that a server would have."""
+    d, support = len(frequencies), SUPPORTS.get(kind)
+    if support is None:
+        noise = Noise(np.linspace(1, 5, d) / n if "own" in kind else 3 / n)
+        return Estimate(frequencies, Tally(frequencies * n, n), noise)
+    shares = frequencies * (support.p - support.q) + support.q
+    counts = np.rint(np.clip(shares, 0, 1) * n).astype(np.int64)
+    return Estimate(frequencies, Tally(counts, n), PureNoise.of(support, n))
 
 
-def method_findings(method: PostProcessor, seed: int = 0) -> Iterator[Finding]:
+def method_findings(
+    method: PostProcessor,
+    seed: int,
+    draws: int,  # noqa: ARG001 (there is no chance in it)
+    progress: Progress,
+) -> Iterator[Finding]:
     """Every check, as they are made."""
-    return examine(CHECKS, MethodCase(method, seed))
+    with forgetting(method):
+        yield from examine(CHECKS, MethodCase(method, seed), progress)
 
 
 def serves_some(case: MethodCase) -> Iterator[Finding]:
@@ -134,13 +177,57 @@ def promises(case: MethodCase) -> Iterator[Finding]:
     wrong: dict[str, list[str]] = {promise: [] for promise in (FINITE, SAME, UNTOUCHED, NEW)}
     wrong |= {DISTRIBUTION: []} if case.method.distribution else {}
     wrong |= {ORDER: []} if case.method.keeps_order else {}
-    for what, estimate in case.estimates.items():
-        for promise in broken(case.method, estimate):
-            wrong[promise].append(what)
+    with untouched_globals() as touched:
+        for what, estimate in case.estimates.items():
+            for promise in broken(case.method, estimate):
+                wrong[promise].append(what)
     every = f"{len(case.estimates)} estimates"
     for promise, where in wrong.items():
         evidence = f"not on {len(where)} of {every}: {where[0]}" if where else every
         yield exact(promise, not where, evidence)
+    evidence = ", ".join(touched) or "neither Python's nor NumPy's moved"
+    yield exact("There is no chance in it", not touched, evidence)
+
+
+def memory(case: MethodCase) -> Iterator[Finding]:
+    """The result depends on no other estimate."""
+    some = [e for e in case.estimates.values() if e.d <= 70]
+    results, kept = [], True
+    for order in (some, some[::-1]):
+        with forgetting(case.method):
+            given = [(result := case.method(_copy(e)), np.array(result)) for e in order]
+        results.append([then for _, then in given])
+        kept = kept and all(_identical(result, then) for result, then in given)
+    same = all(map(_identical, results[0], results[1][::-1]))
+    evidence = f"{len(some)} estimates forwards and backwards"
+    yield exact("The result depends on no other estimate", same, evidence)
+    yield exact("A result stays what it is", kept, "compared after other estimates")
+
+
+def _identical(one: FloatArray, other: FloatArray) -> bool:
+    return np.array_equal(one, other, equal_nan=True)
+
+
+def equal_treatment(case: MethodCase) -> Iterator[Finding]:
+    """Values are treated alike, unless their order means something."""
+    equal = [e for what, e in case.estimates.items() if what.startswith(("all equal", "nothing"))]
+    alike = [e for e in equal if not np.ndim(e.noise.base)]
+    unequal = sum(np.ptp(case.method(e)) > 1e-9 for e in alike)
+    every = f"{len(alike)} estimates"
+    evidence = f"not so for {unequal} of {every}" if unequal else every
+    yield exact("Equal estimates of equal noise end equal", not unequal, evidence)
+    rng, moved = stream(case.seed, "verify", "order"), 0
+    usual = [e for what, e in case.estimates.items() if what.startswith(("a typical", "another"))
+             and not np.ndim(e.noise.base) and 2 < e.d <= 70]  # fmt: skip
+    for e in usual:
+        order = rng.permutation(e.d)
+        total = e.tally.total[order] if e.tally.total.shape == (e.d,) else e.tally.total
+        mixed = replace(e, frequencies=e.frequencies[order], tally=Tally(total, e.n))
+        moved += not np.allclose(case.method(mixed), case.method(e)[order], rtol=1e-6, atol=1e-9)
+    if moved:
+        evidence = f"{moved} of {len(usual)} results change with the order of the values"
+        name = "The order of the values matters: it is for ordered domains"
+        yield Finding(name, True, evidence, note=True)
 
 
 def refusals(case: MethodCase) -> Iterator[Finding]:
@@ -166,4 +253,4 @@ def _refuses(method: PostProcessor, estimate: object) -> bool:
     return False
 
 
-CHECKS = serves_some, promises, refusals
+CHECKS = serves_some, memory, promises, equal_treatment, refusals

@@ -9,11 +9,15 @@ import numpy as np
 from ldp3.arrays import FloatArray
 from ldp3.errors import LDPError
 from ldp3.metrics.base import Metric
+from ldp3.progress import Progress
 from ldp3.randomness.streams import stream
 from ldp3.types import Dataset
 from ldp3.verification.base import Finding, exact, examine
+from ldp3.verification.randomness import untouched_globals
+from ldp3.verification.state import forgetting
 
-DOMAINS = 2, 5, 70, 1000
+DOMAINS = 2, 3, 5, 70, 1000, 4000
+STEPS = 1e-3, 1e-2, 0.1, 0.5  # by which an estimate is away from the truth
 
 FINITE = "Any two finite vectors have a finite value"
 SAME = "The same vectors give the same value"
@@ -26,7 +30,7 @@ def broken(metric: Metric, truth: FloatArray, frequencies: FloatArray) -> list[s
     value, again = metric(first, second), metric(truth.copy(), frequencies.copy())
     kept = {
         FINITE: type(value) is float and bool(np.isfinite(value)),
-        SAME: value == again,
+        SAME: value == again or value != value,  # NaN is said once
         UNTOUCHED: np.array_equal(first, truth) and np.array_equal(second, frequencies),
     }
     return [promise for promise, holds in kept.items() if not holds]
@@ -40,19 +44,29 @@ class MetricCase:
     seed: int = 0
 
     @cached_property
-    def truths(self) -> list[FloatArray]:
-        """Distributions without ties: falling, steep, and in random order."""
-        made = []
+    def truths(self) -> dict[str, FloatArray]:
+        """Distributions: falling, steep, in random order; with zeros, with ties, of one value."""
+        made: dict[str, FloatArray] = {}
         for d in DOMAINS:
             falling = np.arange(d, 0, -1.0)
             shuffled = stream(self.seed, "verify", "truth", d).permutation(falling) ** 2
-            made += [f / f.sum() for f in (falling, 0.9 ** np.arange(d), shuffled)]
+            usual = {
+                "falling": falling,
+                "steep": 0.9 ** np.arange(d),
+                "in random order": shuffled,
+                "with zeros": np.where(np.arange(d) % 3 == 1, 0.0, shuffled),
+                "with ties": np.ceil(shuffled / shuffled.max() * 3),
+                "uniform": np.ones(d),
+                "one value alone": np.eye(d)[d // 2],
+            }
+            made |= {f"{what}, d={d}": f / f.sum() for what, f in usual.items()}
         return made
 
     def guesses(self, truth: FloatArray) -> dict[str, FloatArray]:
         """Estimates of a truth, from good to absurd."""
         rng, d = stream(self.seed, "verify", "guess", len(truth)), len(truth)
         return {
+            **self.near(truth),
             "a good estimate": truth + rng.normal(0, 0.1 / d, d),
             "a poor estimate": truth + rng.normal(0, 1.0, d),
             "backwards": truth.max() - truth,
@@ -62,55 +76,132 @@ class MetricCase:
             "tiny": truth * 1e-300,
         }
 
+    def near(self, truth: FloatArray) -> dict[str, FloatArray]:
+        """Estimates a little away from the truth, in directions that an author may favour."""
+        rng, d = stream(self.seed, "verify", "near", len(truth)), len(truth)
+        away = rng.normal(0, truth.mean(), d)
+        smooth = np.convolve(np.pad(truth, 1, mode="edge"), np.full(3, 1 / 3), "valid")
+        directions = {
+            "towards the mean": truth.mean() - truth,
+            "away from the mean": truth - truth.mean(),
+            "towards zero": -truth,
+            "larger": truth,
+            "smoother": smooth - truth,
+            "rougher": truth - smooth,
+            "towards one value": np.eye(d)[d // 2] - truth,
+            "somewhere": away,
+            "elsewhere": -away,
+        }
+        return {f"{what} by {s:g}": truth + s * x for what, x in directions.items() for s in STEPS}
 
-def metric_findings(metric: Metric, seed: int = 0) -> Iterator[Finding]:
+
+def metric_findings(
+    metric: Metric,
+    seed: int,
+    draws: int,  # noqa: ARG001 (there is no chance in it)
+    progress: Progress,
+) -> Iterator[Finding]:
     """Every check, as they are made."""
-    return examine(CHECKS, MetricCase(metric, seed))
+    with forgetting(metric):
+        yield from examine(CHECKS, MetricCase(metric, seed), progress)
 
 
 def promises(case: MetricCase) -> Iterator[Finding]:
     """The metric keeps its promises on every pair of vectors."""
-    pairs = [(t, f) for t in case.truths for f in [t, *case.guesses(t).values()]]
-    wrong = [promise for t, f in pairs for promise in broken(case.metric, t, f)]
-    for promise in (FINITE, SAME, UNTOUCHED):
-        count = wrong.count(promise)
-        evidence = f"not so for {count} of {len(pairs)} pairs" if count else f"{len(pairs)} pairs"
-        yield exact(promise, not count, evidence)
+    pairs = [(what, t, f) for what, t in case.truths.items()
+             for f in [t, *case.guesses(t).values()]]  # fmt: skip
+    wrong: dict[str, list[str]] = {promise: [] for promise in (FINITE, SAME, UNTOUCHED)}
+    with untouched_globals() as touched:
+        for what, t, f in pairs:
+            for promise in broken(case.metric, t, f):
+                wrong[promise].append(what)
+    every = f"{len(pairs)} pairs"
+    for promise, where in wrong.items():
+        evidence = f"not so for {len(where)} of {every}: a truth {where[0]}" if where else every
+        yield exact(promise, not where, evidence)
+    evidence = ", ".join(touched) or "neither Python's nor NumPy's moved"
+    yield exact("There is no chance in it", not touched, evidence)
 
 
 def best_at_the_truth(case: MetricCase) -> Iterator[Finding]:
     """Nothing is better than the truth, and a bad estimate is worse."""
     sign = {"lower": 1, "higher": -1}[case.metric.better]
-    better, blind, ends = [], 0, []
-    large = len(case.truths[-1])  # in a small domain a ranking may have nothing to tell
-    for t in case.truths:
+    better, blind, ends, large = [], 0, [], DOMAINS[-2:]
+    for what, t in case.truths.items():
         top, scale = case.metric(t, t), 1e-12 * len(t)
         ends.append(top)
-        guesses = {what: sign * case.metric(t, f) for what, f in case.guesses(t).items()}
-        better += [what for what, value in guesses.items() if value < sign * top - scale]
-        blind += len(t) == large and guesses["backwards"] <= sign * top + scale
+        guesses = {guess: sign * case.metric(t, f) for guess, f in case.guesses(t).items()}
+        better += [f"{guess}, for a truth {what}" for guess, value in guesses.items()
+                   if value < sign * top - scale]  # fmt: skip
+        if len(t) in large and what.startswith(("falling", "steep", "in random")):
+            turned = t.max() - t  # in a small domain a ranking may have nothing to tell
+            blind += sign * case.metric(t, turned / turned.sum()) <= sign * top + scale
     evidence = f"{len(better)} estimates beat it, such as {better[0]}" if better else "none does"
     name = f"No estimate beats the truth, as better = {case.metric.better!r} says"
     yield exact(name, not better, evidence)
-    evidence = f"d={large}" if not blind else f"not so at d={large}"
+    evidence = f"d={large[0]}" if not blind else f"not so at d={large[0]}"
     yield exact("The truth turned upside down is worse than the truth", not blind, evidence)
     if case.metric.better == "lower":
         worst = max(map(abs, ends))
         yield exact("A distance is 0 at the truth", worst < 1e-12, f"at most {worst:.2g}")
 
 
+def memory(case: MetricCase) -> Iterator[Finding]:
+    """The value depends on no other vectors."""
+    pairs = [(t, f) for t in case.truths.values() if len(t) <= 70
+             for f in (t, *list(case.guesses(t).values())[::7])]  # fmt: skip
+    values = []
+    for order in (pairs, pairs[::-1]):
+        with forgetting(case.metric):
+            values.append([case.metric(t.copy(), f.copy()) for t, f in order])
+    same = np.array_equal(values[0], values[1][::-1], equal_nan=True)
+    evidence = f"{len(pairs)} pairs forwards and backwards"
+    yield exact("The value depends on no other vectors", same, evidence)
+
+
+def what_it_sees(case: MetricCase) -> Iterator[Finding]:
+    """What it does not look at is no fault, but to be known."""
+    rng, places, blind = stream(case.seed, "verify", "places"), 0, []
+    truths = [t for what, t in case.truths.items() if len(t) == 5 and "one value" not in what]
+    for t in truths:
+        f, order = t + rng.normal(0, 0.1, 5), rng.permutation(5)
+        one, other = case.metric(t, f), case.metric(t[order], f[order])
+        places += abs(one - other) > 1e-9 * max(1.0, abs(one))
+    if places:
+        evidence = f"{places} of {len(truths)} values change with the order of the values"
+        name = "The order of the values matters: it is for ordered domains"
+        yield Finding(name, True, evidence, note=True)
+    for i in range(5):
+        changed = [case.metric(t, t + s * np.eye(5)[i]) != case.metric(t, t)
+                   for t in truths for s in (0.3, -0.3)]  # fmt: skip
+        blind += [] if any(changed) else [str(i)]
+    if 0 < len(blind) < 5:  # a ranking of more values than there are sees none of them
+        evidence = f"changes of value {', '.join(blind)} of 5 alone are not seen"
+        name = "It does not look at every value"
+        yield Finding(name, True, evidence, note=True)
+
+
 def for_a_dataset(case: MetricCase) -> Iterator[Finding]:
     """It can be made for a dataset, with and without positions."""
-    h = np.array([50, 30, 15, 5])
-    made, settled = [], []
-    for positions in (None, np.array([1.0, 2.0, 4.0, 8.0])):
-        data = Dataset("four values", h, ["1", "2", "4", "8"], positions)
+    h, skewed = np.array([50, 30, 15, 5]), np.array([700, 0, 0, 7])
+    made, settled, values = [], [], []
+    for counts, positions in (
+        (h, None),
+        (h, np.array([1.0, 2.0, 4.0, 8.0])),
+        (skewed, np.array([8.0, -2.0, 0.5, 4.0])),
+    ):
+        data = Dataset("four values", counts, ["1", "2", "4", "8"], positions)
         metric = case.metric.for_data(data)
-        made.append(isinstance(metric, Metric) and np.isfinite(metric(h / 100, np.eye(4)[0])))
+        value = metric(h / 100, np.eye(4)[0])
+        values.append((metric, value))
+        made.append(isinstance(metric, Metric) and np.isfinite(value))
         settled.append(hash(metric.for_data(data)) == hash(metric))
         settled.append(metric.for_data(data) == metric)
     yield exact("It can be made for a dataset", all(made), "with and without positions")
     yield exact("Made twice for a dataset, it is the same metric", all(settled), "compared")
+    same = [metric(h / 100, np.eye(4)[0]) == value for metric, value in values]
+    name = "Made for one dataset, it does not change with another"
+    yield exact(name, all(same), "three datasets")
 
 
 def refusals(case: MetricCase) -> Iterator[Finding]:
@@ -133,4 +224,4 @@ def refusals(case: MetricCase) -> Iterator[Finding]:
     yield exact(name, not accepted, ", ".join(accepted or bad))
 
 
-CHECKS = promises, best_at_the_truth, for_a_dataset, refusals
+CHECKS = memory, promises, best_at_the_truth, what_it_sees, for_a_dataset, refusals

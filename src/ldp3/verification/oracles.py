@@ -7,6 +7,7 @@ held against reports that `perturb` made.
 
 from collections.abc import Callable, Iterator
 
+from ldp3.progress import Progress
 from ldp3.protocols.base import FrequencyOracle, PureOracle
 from ldp3.verification import (
     deployment,
@@ -14,6 +15,7 @@ from ldp3.verification import (
     independence,
     manners,
     privacy,
+    randomness,
     simulation,
     supports,
     tallies,
@@ -29,20 +31,24 @@ CHECKS: tuple[Check, ...] = (
     audit,
     privacy.every_value,
     independence.batches,
+    independence.neighbours,
     independence.independence,
-    independence.randomness,
+    randomness.generator_alone,
+    randomness.enough_randomness,
     manners.bad_values,
     estimates.unbiased,
-    estimates.stated_noise,
     estimates.sound_estimate,
     tallies.adding_up,
     tallies.nobody,
     manners.validity,
     simulation.simulation,
-    simulation.large_populations,
+    simulation.crowds,
+    supports.channel,
 )
 OF_PURE_ORACLES: tuple[Check, ...] = (
+    privacy.bounded_supports,
     supports.own_and_others,
+    supports.small_biases,
     supports.declared_law,
     supports.fixed_support,
     tallies.counting,
@@ -59,9 +65,12 @@ OF_DEPLOYABLE_ORACLES: tuple[Check, ...] = (
 )
 
 
-def oracle_findings(oracle: FrequencyOracle, seed: int = 0) -> Iterator[Finding]:
+def oracle_findings(
+    oracle: FrequencyOracle, seed: int, draws: int, progress: Progress
+) -> Iterator[Finding]:
     """Every check that applies to `oracle`, as they are made."""
     checks = CHECKS
     checks += OF_PURE_ORACLES if isinstance(oracle, PureOracle) else ()
     checks += OF_DEPLOYABLE_ORACLES if oracle.deployable else ()
-    return examine(checks, OracleCase(oracle, seed), f"epsilon={oracle.epsilon:g}, d={oracle.d}")
+    setting = f"epsilon={oracle.epsilon:g}, d={oracle.d}"
+    return examine(checks, OracleCase(oracle, seed, draws), progress, setting)

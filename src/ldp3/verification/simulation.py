@@ -4,32 +4,41 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ldp3.arrays import IntArray, Total
+from ldp3.arrays import FloatArray, IntArray, Total
 from ldp3.protocols.base import FrequencyOracle, PureOracle
-from ldp3.verification.base import (
-    Finding,
-    covariances,
-    exact,
-    mean_p,
-    same_law_p,
-    statistical,
-    variance_p,
-)
+from ldp3.types import Tally
+from ldp3.verification.base import Finding, binomial_p, exact, mean_p
 from ldp3.verification.case import RUNS, SMALL, OracleCase
+from ldp3.verification.features import Codes, fold
+from ldp3.verification.looks import persistent
+from ldp3.verification.telling import View, told_apart_p
+
+CROWDS = 60, 2_000, 50_000, 10**6, 10**10  # users
+DRAWN = 100  # populations of each size, in a small domain
+NORMAL = 30.0  # variance of a count from which on its square is that of a normal number
 
 
 def simulation(case: OracleCase) -> Iterator[Finding]:
-    """`simulate` has the law of the user path, for a handful of users."""
+    """`simulate` has the law of the user path, for a handful of users and for a few hundred."""
     oracle, d = case.oracle, case.oracle.d
-    if type(oracle).simulate is FrequencyOracle.simulate or d > SMALL:
+    if type(oracle).simulate is FrequencyOracle.simulate:
         return
+    yield from _manners(case, _handful(d, 6))
+    for n, runs in ((6, 2 * RUNS), (300, RUNS // 4)) if d <= SMALL else ((6, RUNS // 4),):
+
+        def p_values(again: OracleCase, n: int = n, runs: int = runs) -> FloatArray:
+            return _same_law_p(again, _handful(d, n), again.count(runs, 50))
+
+        name = f"`simulate` has the law of the user path, for {n} users"
+        yield persistent(name, case, p_values, 2 * case.count(runs, 50))
+
+
+def _handful(d: int, n: int) -> IntArray:
+    """Users of whom half hold the first value, a third the second, the others the third."""
     histogram = np.zeros(d, dtype=np.int64)
-    histogram[: min(d, 3)] = (3, 2, 1)[: min(d, 3)]
-    yield from _manners(case, histogram)
-    runs = case.runs(5 * RUNS if d <= 8 else RUNS, 6)
-    rng = case.stream("simulate")
-    drawn = np.array([oracle.simulate(histogram, rng).total for _ in range(runs)])
-    yield from _same_law(case, drawn.reshape(runs, -1), _populations(case, histogram, runs))
+    histogram[:3] = (n // 2, n // 3, n - n // 2 - n // 3)[:d]
+    histogram[0] += n - histogram.sum()
+    return histogram
 
 
 def _manners(case: OracleCase, histogram: IntArray) -> Iterator[Finding]:
@@ -41,50 +50,101 @@ def _manners(case: OracleCase, histogram: IntArray) -> Iterator[Finding]:
     yield exact("`simulate` counts its users", first.n == n, f"{first.n} of {n}")
 
 
-def _same_law(case: OracleCase, drawn: Total, by_users: Total) -> Iterator[Finding]:
-    runs, ranks = len(drawn), [drawn, by_users]
-    if np.issubdtype(drawn.dtype, np.floating):  # real totals are compared by rank
-        edges = np.quantile(np.concatenate(ranks), np.linspace(0, 1, 33)[1:-1], axis=0)
-        ranks = [(some[:, None, :] > edges).sum(axis=1) for some in ranks]
-    few = slice(0, 4)
-    p = np.array([same_law_p(ranks[0][:, few], ranks[1][:, few])])
-    yield statistical("`simulate` has the joint law of the user path", p, 2 * runs)
-    difference = (drawn - by_users).astype(float)
-    yield statistical("`simulate` has the means of the user path", mean_p(difference, 0.0), runs)
-    some = [c for c in case.values if c < drawn.shape[1]]
-    products = covariances(drawn[:, some]) - covariances(by_users[:, some])
-    name = "`simulate` has the variances and covariances of the user path"
-    yield statistical(name, mean_p(products, 0.0), runs)
-    laws = [same_law_p(ranks[0][:, c], ranks[1][:, c]) for c in range(drawn.shape[1])]
-    name = "`simulate` has the law of the user path for each value"
-    yield statistical(name, np.array(laws), 2 * runs)
+def _same_law_p(case: OracleCase, histogram: IntArray, runs: int) -> FloatArray:
+    rng = case.stream(f"simulate {histogram.sum()}")
+    drawn = np.array([case.oracle.simulate(histogram, rng).total for _ in range(runs)])
+    by_users = _populations(case, histogram, runs)
+    both = np.concatenate([drawn.reshape(runs, -1), by_users.reshape(runs, -1)])
+    fours = [both[:, four].sum(axis=1) for four in _rectangles(both.shape[1])]
+    both = np.column_stack([both[:, : 2 * SMALL], *fours, both.sum(axis=1)])
+    codes, few = _small(both), [0, *range(both.shape[1])[1:3], -1]  # the sum is the last one
+    views = View(codes, both > np.median(both, axis=0), fold(np.ascontiguousarray(codes[:, few])))
+    return told_apart_p(views.part(slice(0, runs)), views.part(slice(runs, None)), rng)
+
+
+def _small(totals: Total) -> Codes:
+    """Totals as small numbers: as they are, or their ranks."""
+    if np.issubdtype(totals.dtype, np.integer) and totals.min() >= 0 and totals.max() < 256:
+        return totals.astype(np.uint8)
+    edges = np.quantile(totals, np.linspace(0, 1, 66)[1:-1], axis=0)
+    ranks = [np.searchsorted(e, c) for e, c in zip(edges.T, totals.T, strict=True)]
+    return np.array(ranks).T.astype(np.uint8)
+
+
+def _rectangles(d: int) -> list[list[int]]:
+    """Fours of values: the first, and corners that a hash of their halves might tie together."""
+    first = list(range(min(d, 4)))
+    corners = ([0, 1, side, side + 1] for side in (2**k for k in range(2, d.bit_length())))
+    return [first, *(four for four in corners if four[-1] < d)]
 
 
 def _populations(case: OracleCase, histogram: IntArray, runs: int) -> Total:
     """Totals by the user path; many populations at a time where they are support counts."""
     oracle, n = case.oracle, int(histogram.sum())
     plain = type(oracle).support_counts if isinstance(oracle, PureOracle) else None
-    if not isinstance(oracle, PureOracle) or plain is not PureOracle.support_counts:
-        totals = [tally.total for tally in case.tallies(histogram, runs, "populations")]
-        return np.array(totals).reshape(runs, -1)
+    large = n * runs > case.at_once or oracle.d > SMALL
+    if large or not isinstance(oracle, PureOracle) or plain is not PureOracle.support_counts:
+        return np.array([t.total for t in case.tallies(histogram, runs, f"populations {n}")])
     values = np.repeat(np.arange(oracle.d), histogram)
-    reports = oracle.perturb(np.tile(values, runs), case.stream("populations"))
+    reports = oracle.perturb(np.tile(values, runs), case.stream(f"populations {n}"))
     held = np.stack([oracle.supports(reports, v) for v in range(oracle.d)], axis=1)
     return held.reshape(runs, n, oracle.d).sum(axis=1, dtype=np.int64)
 
 
-def large_populations(case: OracleCase) -> Iterator[Finding]:
-    """`simulate` is right for a million users and for ten thousand million."""
-    oracle, runs = case.oracle, 60
+def crowds(case: OracleCase) -> Iterator[Finding]:
+    """`simulate` is right for crowds of all sizes."""
+    oracle = case.oracle
     if type(oracle).simulate is FrequencyOracle.simulate:
         return
-    for n in (10**6, 10**10):
-        histogram = np.zeros(oracle.d, dtype=np.int64)
-        histogram[0], histogram[-1] = n - n // 3, n // 3
-        rng, told = case.stream(f"simulate {n}"), case.told(histogram, runs)
-        tallies = [oracle.simulate(histogram, rng) for _ in range(runs)]
-        sample, truth = case.estimates(tallies)[:, told], histogram / n
-        p = mean_p(sample, truth[told])
-        yield statistical(f"`simulate` is unbiased for {n:,} users", p, runs)
-        p = variance_p(sample, oracle.estimate(tallies[0]).noise.variance(truth)[told])
-        yield statistical(f"`simulate` has the stated noise for {n:,} users", p, runs)
+    for n in CROWDS:
+
+        def p_values(again: OracleCase, n: int = n) -> FloatArray:
+            return np.concatenate([_crowd_p(again, h) for h in _histograms(again.oracle.d, n)])
+
+        name = f"`simulate` has the stated means and noise for {n:,} users"
+        yield persistent(name, case, p_values, 2 * _drawn(case))
+
+
+def _histograms(d: int, n: int) -> tuple[IntArray, IntArray]:
+    """All users hold one value; or two thirds of them the first, and one third the last."""
+    one, two = np.zeros((2, d), dtype=np.int64)
+    one[d // 2] = n
+    two[0], two[-1] = n - n // 3, n // 3
+    return one, two
+
+
+def _drawn(case: OracleCase) -> int:
+    return case.count(DRAWN if case.oracle.d <= SMALL else DRAWN // 5, 20)
+
+
+def _crowd_p(case: OracleCase, histogram: IntArray) -> FloatArray:
+    n, runs = int(histogram.sum()), _drawn(case)
+    rng = case.stream(f"crowd {n} {histogram[0]}")
+    tallies = [case.oracle.simulate(histogram, rng) for _ in range(runs)]
+    if isinstance(case.oracle, PureOracle):
+        return _counts_p(case.oracle, tallies, histogram)
+    truth = histogram / n
+    error = case.estimates(tallies) - truth
+    stated = case.oracle.estimate(tallies[0]).noise.variance(truth)
+    return np.concatenate([mean_p(error, 0.0), mean_p(error**2 / stated, 1.0)])
+
+
+def _counts_p(oracle: PureOracle, tallies: list[Tally], histogram: IntArray) -> FloatArray:
+    """p-values of the means, the variances and the last binary digits of support counts.
+
+    A count is a sum of unequal coins, whose tails are within those of equal ones (Hoeffding 1956).
+    """
+    from scipy.special import chdtr, chdtrc
+
+    counts = np.array([oracle.support_counts(tally) for tally in tallies])
+    n, runs, (p, q) = int(histogram.sum()), len(counts), (oracle.p, oracle.q)
+    mean = (histogram * p + (n - histogram) * q) / n
+    variance = histogram * p * (1 - p) + (n - histogram) * q * (1 - q)
+    made = [binomial_p(counts.sum(axis=0), n * runs, mean)]
+    squares = ((counts - n * mean) ** 2).sum(axis=0) / np.maximum(variance, 1e-300)
+    spread = 2 * np.minimum(chdtr(runs, squares), chdtrc(runs, squares))
+    made.append(np.where(variance > NORMAL, spread, 1.0))
+    for digit in (0, 4):  # of a count that varies by many times as much, it is a coin
+        odd = ((counts >> digit) & 1).sum(axis=0)
+        made.append(np.where(variance > 100.0 * 4**digit, binomial_p(odd, runs, 0.5), 1.0))
+    return np.concatenate(made)

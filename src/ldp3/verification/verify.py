@@ -1,27 +1,39 @@
 """One contract for every kind: which thing is meant, and what is found out about it."""
 
 import json
-from collections.abc import Iterator, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from ldp3 import specs
-from ldp3.errors import InvalidParameter, LDPError, UnknownName, did_you_mean, needing_full
+from ldp3.errors import (
+    InvalidParameter,
+    LDPError,
+    UnknownName,
+    as_python,
+    did_you_mean,
+    needing_full,
+    whole,
+)
 from ldp3.kinds import defined, find, known, name_of
 from ldp3.metrics.base import Metric
 from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import PostProcessor, method
 from ldp3.postprocessing.base import canonical as canonical_method
+from ldp3.progress import Bar, Progress
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.verification.base import Finding, Verdict
+from ldp3.verification.case import DRAWS
 from ldp3.verification.methods import method_findings
 from ldp3.verification.metrics import metric_findings
 from ldp3.verification.oracles import oracle_findings
 
 # one value against one, all of a few, more than fit into a word, many
-SETTINGS = [*((e, d) for e in (0.5, 2.0) for d in (2, 5, 70)), (1.0, 1000)]
+SETTINGS = [*((e, d) for e in (0.5, 2.0) for d in (2, 5, 70)), (5.0, 64), (1.0, 1000)]
+LEAST = 100  # draws
+SILENT = Progress()
 CHECKED: dict[type, Any] = {  # the kinds that have a contract, and who examines them
     FrequencyOracle: oracle_findings,
     PostProcessor: method_findings,
@@ -29,16 +41,28 @@ CHECKED: dict[type, Any] = {  # the kinds that have a contract, and who examines
 }
 
 
-def findings(thing: FrequencyOracle | PostProcessor | Metric, seed: int = 0) -> Iterator[Finding]:
+def findings(
+    thing: FrequencyOracle | PostProcessor | Metric,
+    seed: int = 0,
+    draws: int = DRAWS,
+    progress: Progress = SILENT,
+) -> Iterator[Finding]:
     """Every check that applies to an oracle, a method or a metric, as they are made.
 
     >>> all(finding.passed for finding in findings(method("norm_sub")))
     True
     """
-    return CHECKED[_kind(thing, ())](thing, seed)
+    return CHECKED[_kind(thing, ())](thing, seed, draws, progress)
 
 
-def verify(thing: Any, *, plugins: Sequence[str | Path] = (), seed: int = 0) -> Verdict:
+def verify(
+    thing: Any,
+    *,
+    plugins: Sequence[str | Path] = (),
+    seed: int = 0,
+    draws: int = DRAWS,
+    progress: Progress | None = None,
+) -> Verdict:
     """Check a protocol, a method or a metric: its privacy, its statistics, its manners.
 
     Parameters
@@ -49,28 +73,49 @@ def verify(thing: Any, *, plugins: Sequence[str | Path] = (), seed: int = 0) -> 
     plugins
         Files that define more of them.
     seed
-        Where the randomness of the checks starts.
+        Where the randomness of the checks starts: the same thing and seed, the same verdict.
+    draws
+        Reports of each value that is looked at closely; everything else that is drawn grows with
+        it. What is suspicious is drawn again, twice and four times as often.
+    progress
+        Who is told how the work advances; a bar by default, where somebody looks.
 
     Examples
     --------
     >>> verdict = verify("norm_sub")
-    >>> verdict.passed, len(verdict.failures)
-    (True, 0)
+    >>> verdict.outcome, verdict.passed, len(verdict.failures)
+    ('passed', True, 0)
     """
     with needing_full("ldp3.verify"):
         import numba  # noqa: F401 (or every check would fail for want of it)
         import scipy  # noqa: F401
+    draws = as_python(draws)
+    if not whole(draws, LEAST):
+        raise InvalidParameter(f"`draws` must be an integer of at least {LEAST}, got {draws!r}.")
     modules = load_plugins(plugins)
+    with progress or Bar("settings") as shown:
+        name, parts = _parts(thing, modules, shown)
+        made = [finding for part in parts for finding in part(seed, draws, shown)]
+    return Verdict(name, tuple(made))
+
+
+Part = Callable[[int, int, Progress], Iterator[Finding]]
+
+
+def _parts(thing: Any, modules: Sequence[ModuleType], shown: Progress) -> tuple[str, list[Part]]:
+    """What the thing is called, and what there is to examine."""
     kind = _kind(thing, modules)
     if kind is PostProcessor:
-        made = findings(method(thing, *modules), seed)
-        return Verdict(canonical_method(thing, *modules), tuple(made))
-    name = specs.canonical(kind, thing, *modules)
-    if kind is FrequencyOracle and not isinstance(thing, FrequencyOracle):
-        made = chain.from_iterable(_at(thing, modules, e, d, seed) for e, d in SETTINGS)
+        name, one = canonical_method(thing, *modules), method(thing, *modules)
+        parts: list[Part] = [partial(findings, one)]
     else:
-        made = findings(specs.build(kind, thing, *modules), seed)
-    return Verdict(name, tuple(made))
+        name = specs.canonical(kind, thing, *modules)
+        if kind is FrequencyOracle and not isinstance(thing, FrequencyOracle):
+            parts = [partial(_at, thing, modules, epsilon, d) for epsilon, d in SETTINGS]
+        else:
+            parts = [partial(findings, specs.build(kind, thing, *modules))]
+    shown.expect(len(parts))
+    return name, parts
 
 
 def named(names: Sequence[str], plugins: Sequence[Path]) -> list[str]:
@@ -94,7 +139,13 @@ def rendered(verdicts: Sequence[Verdict], form: str) -> str:
 
 
 def _at(
-    thing: Any, modules: Sequence[ModuleType], epsilon: float, d: int, seed: int
+    thing: Any,
+    modules: Sequence[ModuleType],
+    epsilon: float,
+    d: int,
+    seed: int,
+    draws: int,
+    progress: Progress,
 ) -> Iterator[Finding]:
     """The findings at one setting; one that the oracle refuses with one line is none."""
     try:
@@ -102,8 +153,9 @@ def _at(
     except LDPError as refusal:
         name, where = "Parameters that it cannot serve are refused", f"epsilon={epsilon:g}, d={d}"
         yield Finding(name, True, str(refusal), setting=where)
+        progress.tick(1)
         return
-    yield from findings(oracle, seed)
+    yield from findings(oracle, seed, draws, progress)
 
 
 def _kind(thing: Any, modules: Sequence[ModuleType]) -> type:

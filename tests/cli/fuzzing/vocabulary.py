@@ -22,16 +22,24 @@ EXECUTORS = [
 ]  # fmt: skip
 READING: dict[str, list[str]] = {
     "--column": ["1", "2", "page", "age", "1,2", "page,age", "9", "-1", "1,1"],
-    "--header": [], "--counts": [],
+    "--header": [], "--no-header": [], "--counts": [], "--ordered": [],
+    "--delimiter": [",", ";", "tab", "|", ":", "ab", '"', "é"],
+    "--na": ["a", "-", "NA,b", ",", ""],
+    "--other": ["other", "a", " "],
     "--domain": ["domain.txt", "values.txt", "empty.txt", "loop", "folder", "latin.csv", "no.txt"],
     "--domain-size": ["4", "50", *NUMBERS],
     "--top": ["2", "3", *NUMBERS],
     "--pick": ["most_frequent", "first", "last", "random", "worst"],
-    "--bins": ["4", "0,10,50", "1,1", "3,2", "nan,1", *NUMBERS],
+    "--bins": [
+        "4", "log:3", "quantiles:3", "log:0", "quantiles:x", "0,10,50", "1,1", "3,2", "nan,1",
+        "2013-01-01,2013-02-01,2013-03-01", *NUMBERS,
+    ],
     "--grid": ["2x2", "3x1", "0x5", "1x1x1", "9" * 20 + "x2"],
     "--within": ["0:10", "0:10,0:10", "10:0", "nan:1", "-1e308:1e308", "0:0"],
     "--missing": ["drop", "refuse", "keep"],
-    "--input-format": ["lines", "csv", "parquet", "transactions", "tsv"],
+    "--input-format": [
+        "lines", "csv", "parquet", "transactions", "json", "jsonl", "arrow", "excel", "tsv",
+    ],
 }  # fmt: skip
 SPECS = [
     "grr", "oue", "olh", "ss", "blh", "rappor", "olh(g=4)", "olh(g=1)", "olh(g=-1)",
@@ -72,7 +80,9 @@ FILES = [
     "counts.json", "reports.bin", "reports.jsonl", "reports.parquet", "damaged.parquet",
     "results.csv", "results", "wrong.py", "syntax.py", "nothing.py", "bad\udcffname.csv",
     "ids.jsonl", "deep.json", "numbers.csv", "n" * 254 + ".csv", "n" * 300 + ".csv",
-    "space name.csv", "domain.txt", "plug.py",
+    "space name.csv", "domain.txt", "plug.py", "dates.csv", "bars.txt", "ragged.csv", "wide.csv",
+    "values.json", "values.csv.gz", "values.zip", "half.csv.xz", "book.xlsx", "*.csv", "val*",
+    "values.csv+table.csv", "values.csv+values.csv", "http://localhost/x.csv",
 ]  # fmt: skip
 OUTPUTS = [
     "out.csv", "out.json", "out.parquet", "out.txt", "out", "out.html", "out.bin", "out.jsonl",

@@ -1,5 +1,8 @@
 """The files that command lines name."""
 
+import gzip
+import lzma
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +30,11 @@ def workshop(folder: Path) -> None:
     write("huge_number.csv", "1e308\n-1e308\n9" + "9" * 400 + "\n")
     write("numbers.csv", "1,2\n3,4\n5.5,6\nnan,1\n")
     write("domain.txt", "a\nb\nc\nd\n")
+    write("dates.csv", "day\n2013-01-01\n2013-03-01\nNA\n2013-02-01\n")
+    write("bars.txt", "id|page\n1|home\n2|cart\n")
+    write("ragged.csv", "page,age\nAnn, the 2nd,3\n")
+    write("values.json", '["a", "b", null, 3]')
+    write("book.xlsx", "no workbook")
     write("broken.json", '{"format": "ldp3 collection", "version": 1')
     write("deep.json", "[" * 5000 + "]" * 5000)
     write("ids.jsonl", '{"id": "\\ud800", "report": "AAAA"}\n{"id": 3}\n[1]\nx\n{"report": 5}\n')
@@ -35,12 +43,17 @@ def workshop(folder: Path) -> None:
     write("syntax.py", "def (\n")
     write("nothing.py", "x = 1\n")
     write("=formula.csv", "=1+1\n+2\n-3\n@x\n")
-    write("-dash.csv", "a\nb\n")
-    write("space name.csv", "a\nb\n")
-    write("bi\u202edi.csv", "a\nb\n")
-    write("n" * 200 + ".csv", "a\nb\n")
+    write("-dash.csv", "a\nb\na\nb\n")
+    write("space name.csv", "a\nb\na\nb\n")
+    write("bi\u202edi.csv", "a\nb\na\nb\n")
+    write("n" * 200 + ".csv", "a\nb\na\nb\n")
     (folder / "bad\udcffname.csv").write_bytes(b"a\nb\nb\n")
     (folder / "latin.csv").write_bytes("é\nü\n".encode("latin-1"))
+    (folder / "wide.csv").write_bytes("page\thome\na\tb\n".encode("utf-16"))
+    (folder / "values.csv.gz").write_bytes(gzip.compress(b"a\nb\na\n"))
+    (folder / "half.csv.xz").write_bytes(lzma.compress(b"a\nb\n" * 999)[:40])
+    with zipfile.ZipFile(folder / "values.zip", "w") as archive:
+        archive.writestr("values.csv", "a\nb\na\n")
     (folder / "binary.bin").write_bytes(bytes(range(256)) * 4)
     pl.DataFrame({"value": ["a", "b", "b"], "count": [1, 2, 3]}).write_parquet(
         folder / "values.parquet"

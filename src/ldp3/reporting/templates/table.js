@@ -18,6 +18,8 @@ const columns = [
   { name: "count", head: "repeats" },
   { name: "rank", head: "rank" },
   { name: "tied", head: "tied" },
+  { name: "times_limit", head: "× limit" },
+  { name: "times_distribution_limit", head: "as a distribution" },
   { name: "bits", head: "bits" },
   { name: "simulate", head: "simulate", text: true },
 ];

@@ -1,0 +1,128 @@
+"""Randomness: from the generator alone, enough of it, and fresh in every batch."""
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import numpy as np
+
+from ldp3.arrays import Reports
+from ldp3.verification.base import Finding, clopper_pearson, exact
+from ldp3.verification.case import OracleCase
+from ldp3.verification.features import as_bytes, fold
+
+USERS = 20_000  # perturbed twice from one generator
+BATCHES = 1_000  # from generators of their own
+COINCIDENCES = 1e-9  # expected by chance, at the most, where none may happen
+
+
+def generator_alone(case: OracleCase) -> Iterator[Finding]:
+    """Randomness comes from the generator alone."""
+    oracle = case.oracle
+    n = max(500, min(case.count(USERS), case.at_once))
+    values = np.arange(n) % oracle.d
+    before = values.copy()
+    with untouched_globals() as touched:
+        first = oracle.perturb(values, case.stream("again"))
+        kept = first.copy()
+        oracle.perturb(values[:7], case.stream("between"))
+        again = replace(oracle).perturb(values, case.stream("again"))
+    same = np.array_equal(first, again)
+    evidence = f"of {n} reports {_differing(first, again)} differ from the same generator"
+    yield exact("Randomness comes from the generator alone", same, evidence)
+    evidence = ", ".join(touched) or "neither Python's nor NumPy's moved"
+    yield exact("No global generator is used", not touched, evidence)
+    own = (values == before).all() and not np.shares_memory(first, values)
+    yield exact("Values are left untouched", own, "compared after `perturb`")
+    own = np.array_equal(first, kept) and not np.shares_memory(first, again)
+    yield exact("Reports are left untouched by what comes later", own, "compared after two batches")
+    narrow = np.min_scalar_type(oracle.d - 1)
+    some = values[:500]
+    typed = oracle.perturb(some.astype(narrow), case.stream("types"))
+    same = np.array_equal(typed, oracle.perturb(some, case.stream("types")))
+    yield exact("The integer type of the values makes no difference", same, f"as {narrow}")
+
+
+def _differing(first: Reports, again: Reports) -> int:
+    return int(np.count_nonzero(fold(as_bytes(first)) != fold(as_bytes(again))))
+
+
+@contextmanager
+def untouched_globals() -> Iterator[list[str]]:
+    """A list that says afterwards which of the global generators were moved on.
+
+    Meanwhile they are in a state that nobody has chosen; then they are as they were before.
+    """
+    touched: list[str] = []
+    before = random.getstate(), np.random.get_state()  # noqa: NPY002
+    random.seed(0x1D93)
+    np.random.seed(0x1D93)  # noqa: NPY002
+    fresh = random.getstate(), _state()
+    try:
+        yield touched
+    finally:
+        touched += ["Python's `random`"] if random.getstate() != fresh[0] else []
+        touched += ["`numpy.random`"] if _state() != fresh[1] else []
+        random.setstate(before[0])
+        np.random.set_state(before[1])  # noqa: NPY002
+
+
+def _state() -> str:
+    """The state of NumPy's global generator."""
+    with np.printoptions(threshold=2**20):
+        return repr(np.random.get_state())  # noqa: NPY002
+
+
+def enough_randomness(case: OracleCase) -> Iterator[Finding]:
+    """Enough randomness is taken, and it goes on from batch to batch."""
+    oracle, n = case.oracle, 500
+    rng = case.stream("enough")
+    oracle.perturb(np.arange(n) % oracle.d, rng)
+    few = [_advanced(case.stream("enough"), words) for words in range(2)]
+    spawned = getattr(rng.bit_generator.seed_seq, "n_children_spawned", 0)
+    enough = spawned > 0 or rng.bit_generator.state["state"] not in few
+    evidence = f"{n} reports moved it on by {'more' if enough else 'less'} than a 64-bit seed"
+    yield exact("At least 128 bits are taken from the generator", enough, evidence)
+    if _alike(case) ** (case.size // 2) < COINCIDENCES:
+        repeated = [v for v, reports in case.reports.items() if _repeats(reports)]
+        evidence = f"not so for {repeated}" if repeated else "a second batch has other reports"
+        yield exact("Randomness goes on from batch to batch", not repeated, evidence)
+    yield from _few_seeds(case)
+
+
+def _few_seeds(case: OracleCase) -> Iterator[Finding]:
+    """Batches of different generators differ, as those of a seed of few bits would not."""
+    oracle, count = case.oracle, case.count(BATCHES, 20)
+    alike, v = _alike(case), case.values[0]
+    # as many users as make equal batches all but impossible
+    users = 1 + int(np.ceil(np.log(COINCIDENCES / count**2) / np.log(alike))) if alike < 1 else 0
+    if not 0 < users <= 500:
+        return
+    values = np.full(users, v)
+    made = (oracle.perturb(values, case.stream(f"seed {i}")) for i in range(count))
+    equal = count - len({reports.tobytes() for reports in made})
+    evidence = f"{equal} of {count} batches of {users} users were drawn before"
+    yield exact("Different generators give different reports", not equal, evidence)
+
+
+def _alike(case: OracleCase) -> float:
+    """A bound of the probability that two reports of one value are equal, of any value."""
+    bounds = []
+    for reports in case.reports.values():
+        words = fold(as_bytes(reports[: len(reports) // 2]))  # of one batch: two may be copies
+        first, second = np.split(words[: len(words) // 2 * 2], 2)
+        equal = int(np.count_nonzero(first == second))
+        bounds.append(clopper_pearson(equal, len(first), COINCIDENCES)[1])
+    return max(bounds)
+
+
+def _repeats(reports: Reports) -> bool:
+    """Whether the second of two batches is the first; without any noise, no batch tells."""
+    first, second = np.split(reports, 2)
+    return np.array_equal(first, second) and bool((reports != reports[:1]).any())
+
+
+def _advanced(rng: np.random.Generator, words: int) -> object:
+    rng.integers(2**63, size=words)
+    return rng.bit_generator.state["state"]

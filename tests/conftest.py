@@ -1,0 +1,7 @@
+"""What every test may rely on, however the tests were started."""
+
+import signal
+
+# A shell's background jobs ignore Ctrl-C, and so would we and every process that a test starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,0 +1,35 @@
+import numpy as np
+import pytest
+
+from ldp3 import benchmark
+from ldp3.errors import InvalidParameter
+from ldp3.types import Dataset
+from tests.experiment.running import lab
+
+LABELS = Dataset("colours", np.array([500, 300, 200]), ["red", "green", "blue"])
+BINS = Dataset("ages", np.array([500, 300, 200]), ["0-9", "10-19", "20-29"], ordered=True)
+
+
+def test_a_method_that_needs_an_order_is_refused_for_labels_without_one() -> None:
+    with pytest.raises(InvalidParameter, match=r"multiscale_ordered takes neighbours .* `ordered`"):
+        benchmark(LABELS, 1, "grr", "multiscale_ordered")
+    with pytest.raises(InvalidParameter, match="values of colours"):
+        benchmark([BINS, LABELS], 1, "grr", "multiscale_ordered+norm_sub")
+
+
+def test_it_is_used_where_the_order_means_something() -> None:
+    results = benchmark(BINS, 1, "grr", "multiscale_ordered", repeats=2)
+    assert set(results.table["method"]) == {"none", "multiscale_ordered"}
+
+
+def test_as_one_of_all_methods_it_is_left_out_with_a_note() -> None:
+    mixed = lab([BINS, LABELS], 1, "grr", "all")
+    assert "multiscale_ordered does not apply to colours: labels without an order." in mixed.notes
+    results = benchmark([BINS, LABELS], 1, "grr", "all", repeats=1)
+    used = results.table.filter(method="multiscale_ordered")["dataset"].unique().to_list()
+    assert used == ["ages"]
+    assert not any("multiscale_ordered" in note for note in lab(BINS, 1, "grr", "all").notes)
+
+
+def test_order_survives_being_scaled() -> None:
+    assert BINS.scaled(100).ordered

@@ -1,0 +1,52 @@
+"""What the audit says that it would have found, it finds; and it promises no more."""
+
+import pytest
+
+import ldp3
+from ldp3.verification.audit import audit
+from ldp3.verification.case import DRAWS, OracleCase
+from ldp3.verification.reach import Reach
+from tests.verification.planted.honest import HonestSum
+from tests.verification.planted.subtle import FlaggedTruth
+
+
+def reach(epsilon: float, draws: int, event: int, d: int = 70) -> Reach:
+    case = OracleCase(ldp3.oracle("grr", epsilon=epsilon, d=d), draws=draws)
+    return Reach(case, 100, 4 * draws, event // 2, event)
+
+
+def test_more_draws_see_less() -> None:
+    few, many = reach(1.0, 1_000, 1_000), reach(1.0, 8_000, 8_000)
+    assert 1.0 < many.epsilon < few.epsilon
+    assert many.rate == pytest.approx(few.rate / 8)
+
+
+def test_a_larger_budget_hides_more() -> None:
+    rates = [reach(epsilon, DRAWS, 1_000).rate for epsilon in (0.5, 1.0, 2.0, 5.0, 10.0)]
+    assert rates == sorted(rates)
+    assert rates[1] < 1 / 3_000
+    assert rates[-1] > 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_leak_of_the_smallest_rate_that_is_promised_is_found(seed: int) -> None:
+    class Flagged(FlaggedTruth):
+        RATE = reach(1.0, 10_000, 1_000).rate
+
+    (finding,) = audit(OracleCase(Flagged(epsilon=1.0, d=70), seed, draws=10_000))
+    assert not finding.passed
+
+
+def test_what_could_not_be_seen_is_said() -> None:
+    assert reach(1.0, 100, 0).epsilon == float("inf")
+    assert not reach(1.0, 100, 0).enough
+    assert "no budget, however large, would have shown" in reach(1.0, 100, 0).sentence
+    assert "in 1 of 3," in reach(1.0, DRAWS, 10_000).sentence
+
+
+def test_where_no_reports_can_tell_p_and_q_have_to_do() -> None:
+    assert reach(20.0, DRAWS, 10_000).epsilon == float("inf")
+    assert reach(20.0, DRAWS, 10_000).enough
+    assert not reach(20.0, DRAWS // 2, 10_000).enough
+    case = OracleCase(HonestSum(epsilon=20.0, d=5))
+    assert not Reach(case, 100, 10_000, 1, 10_000).enough
