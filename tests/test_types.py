@@ -211,5 +211,5 @@ def test_intervals_lie_within_zero_and_one_and_widen_with_the_level() -> None:
 
 @pytest.mark.parametrize("level", [0, 1, -0.5, 95, float("nan")])
 def test_a_level_that_is_none_is_refused(level: float) -> None:
-    with pytest.raises(ldp3.LDPError, match="level must be between 0 and 1, got"):
+    with pytest.raises(ldp3.LDPError, match="level: must be between 0 and 1, got"):
         estimate([0.5, 0.5]).confidence_interval(level)

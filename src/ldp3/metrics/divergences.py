@@ -45,6 +45,13 @@ class Divergence(Metric):
         return (n * as_distribution(frequencies) + 0.5) / (n + len(frequencies) / 2)
 
 
+def divergence(a: FloatArray, b: FloatArray) -> float:
+    """Kullback–Leibler divergence of two distributions without zeros."""
+    from scipy.special import kl_div  # a log(a/b) - a + b: at least 0, but for rounding
+
+    return float(np.maximum(kl_div(a, b), 0).sum())
+
+
 @final
 @dataclass(frozen=True)
 class KL(Divergence):
@@ -64,9 +71,7 @@ class KL(Divergence):
     )  # fmt: skip
 
     def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:
-        from scipy.special import kl_div  # a log(a/b) - a + b: each term is at least 0
-
-        return float(kl_div(self.smooth(truth), self.smooth(frequencies)).sum())
+        return divergence(self.smooth(truth), self.smooth(frequencies))
 
 
 @final
@@ -85,11 +90,9 @@ class JS(Divergence):
     aliases: ClassVar[tuple[str, ...]] = ("Jensen-Shannon", "JS-divergence")
 
     def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:
-        from scipy.special import kl_div
-
         a, b = self.smooth(truth), self.smooth(frequencies)
         middle = (a + b) / 2
-        return float((kl_div(a, middle) + kl_div(b, middle)).sum() / 2)
+        return (divergence(a, middle) + divergence(b, middle)) / 2
 
 
 @final
