@@ -157,7 +157,7 @@ def _one_report(
         a, b = p / q, (1 - p) / (1 - q)
     else:
         k = oracle.support_size or 1
-        first, none = np.exp(_log_choose(d - ranks, k - 1) - _log_choose(d, k)), 0.0
+        first, none = np.exp(_log_choose(d - ranks.astype(float), k - 1) - _log_choose(d, k)), 0.0
         a, b = p * d / k, (1 - p) * d / (d - k)
     takes = believed * exp(oracle.epsilon) >= believed[0]
     return float(first @ np.where(takes, a * real, b * real[0]) + none * b * real[0])

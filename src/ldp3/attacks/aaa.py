@@ -53,7 +53,7 @@ class AAA(Attack):
             case "one" | "free":
                 return Tally(held, m)
             case "subset":
-                others = subset_counts(held, 0, oracle.support_size, key_of(rng))
+                others = subset_counts(held, 0, oracle.support_size or 1, key_of(rng))
                 return Tally(held + others, m)
             case "hash":
                 return Tally(held + rng.binomial(m - held, oracle.q), m)

@@ -82,7 +82,7 @@ def random_reports(oracle: PureOracle, m: int, rng: np.random.Generator) -> Repo
     if isinstance(layout, Bits) and layout.ones is None:
         return packed(rng.random((m, layout.d)) < 0.5)
     if isinstance(layout, Bits):
-        return packed(random_subsets(m, np.arange(layout.d), layout.ones, layout.d, rng))
+        return packed(random_subsets(m, np.arange(layout.d), layout.ones or 0, layout.d, rng))
     if isinstance(layout, Code):
         return rng.integers(layout.values, size=m).astype(layout.dtype)
     if isinstance(layout, Fields):

@@ -163,7 +163,7 @@ class MGA(Attack):
         """How many other values, and how many fake users add so many."""
         law = self._padding_law(oracle)
         users = rng.multinomial(m, law)
-        return [(size, int(users[size])) for size in np.flatnonzero(users)]
+        return [(int(size), int(users[size])) for size in np.flatnonzero(users)]
 
     def _padding_law(self, oracle: PureOracle) -> FloatArray:
         """Probability of each number of other values that a fake report supports."""

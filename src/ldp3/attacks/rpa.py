@@ -43,7 +43,7 @@ class RPA(Attack):
                 return Tally(rng.binomial(m, 0.5, size=d), m)
             case "subset":
                 none = np.zeros(d, dtype=np.int64)
-                return Tally(subset_counts(none, m, oracle.support_size, key_of(rng)), m)
+                return Tally(subset_counts(none, m, oracle.support_size or 1, key_of(rng)), m)
             case "hash":
                 return Tally(rng.binomial(m, oracle.q, size=d), m)
         return super().tally(oracle, m, rng)
