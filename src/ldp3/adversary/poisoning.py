@@ -72,7 +72,7 @@ def _paired(table: pl.DataFrame, metric: str) -> pl.DataFrame:
 
 def _theory(lab: Lab) -> Iterator[dict[str, object]]:
     for cell in lab.cells:
-        attack, oracle, m = lab.attack(cell), lab.oracle(cell), lab.fakes(cell)
+        attack, oracle, m = lab.attackers.attack(cell), lab.oracle(cell), lab.attackers.number(cell)
         if attack is None or not isinstance(oracle, PureOracle):
             continue
         yield {

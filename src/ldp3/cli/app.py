@@ -18,6 +18,7 @@ from ldp3.cli.aggregate import aggregate
 from ldp3.cli.attack import attack
 from ldp3.cli.convert import convert
 from ldp3.cli.estimate import estimate
+from ldp3.cli.inspecting import inspect
 from ldp3.cli.listing import list_
 from ldp3.cli.merge import merge
 from ldp3.cli.new import new
@@ -45,7 +46,7 @@ app = App(
 )
 GROUPS: dict[Group, list[Callable[..., Any]]] = {
     COMPARE: [run, recommend, report],
-    DEPLOY: [plan, perturb, aggregate, merge, estimate],
+    DEPLOY: [plan, perturb, aggregate, merge, estimate, inspect],
     EXTEND: [new, verify, convert],
 }
 for group, commands in GROUPS.items():

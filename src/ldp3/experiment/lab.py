@@ -3,7 +3,7 @@
 Cells draw from streams that their own description names, so the numbers depend on nothing else.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -12,20 +12,19 @@ import numpy as np
 
 from ldp3 import specs
 from ldp3.arrays import BoolArray, FloatArray, IntArray
-from ldp3.attacks.base import Attack
-from ldp3.attacks.scene import fake_count
-from ldp3.attacks.targets import target_codes
 from ldp3.errors import InvalidData, InvalidParameter, site
+from ldp3.experiment.attackers import Attackers
 from ldp3.experiment.cells import Cell
+from ldp3.experiment.checks import require_numbers, require_rows, require_tally
 from ldp3.experiment.grid import Choice, Experiment, Way
 from ldp3.experiment.limit import SeparableOracle
 from ldp3.metrics.base import Metric
 from ldp3.noise import PureNoise
 from ldp3.plugins import plugin
 from ldp3.postprocessing.base import method
-from ldp3.protocols.base import FrequencyOracle, PureOracle, users_between
+from ldp3.protocols.base import FrequencyOracle, users_between
 from ldp3.randomness.streams import stream
-from ldp3.types import Dataset, Estimate, Tally
+from ldp3.types import Estimate, Tally
 
 # The limit is taken in the first repeats, and then in every so-manieth, so that a long run spends
 # at most a fifth of its time on it. A rule, not a stopwatch: the same table on any machine.
@@ -51,11 +50,7 @@ class Lab:
         self._oracles: dict[tuple[str, float, int], FrequencyOracle] = {}
         self._applies: dict[tuple[str, float, str], BoolArray] = {}
         self._limits: dict[tuple[str, float, str], SeparableOracle | str | None] = {}
-        self._attacks = {
-            (name, c.spec): self._attack(c, data)
-            for name, data in self.datasets.items()
-            for c in experiment.attacks[1:]
-        }
+        self.attackers = Attackers(experiment, self._modules, self._streams)
         self._refuse_misfits()
 
     def __reduce__(self) -> Any:
@@ -83,27 +78,6 @@ class Lab:
                 d=place[2],
             )
         return self._oracles[place]
-
-    def _attack(self, choice: Choice, data: Dataset) -> Attack:
-        ex = self.experiment
-        codes = target_codes(data, ex.targets, ex.seed)
-        return specs.build(
-            Attack,  # type: ignore[type-abstract]
-            choice.thing,
-            *self._modules,
-            targets=codes,
-            honest=data.histogram,
-        )
-
-    def attack(self, cell: Cell) -> Attack | None:
-        """What fake users do in a cell."""
-        return self._attacks.get((cell.dataset, cell.attack))
-
-    def fakes(self, cell: Cell) -> int:
-        """How many fake users a cell has."""
-        if self.attack(cell) is None:
-            return 0
-        return fake_count(self.experiment.fake_users, self.datasets[cell.dataset].n)
 
     def applies(self, cell: Cell) -> BoolArray:
         """Which methods can serve a cell."""
@@ -163,14 +137,9 @@ class Lab:
     def tally(self, cell: Cell, chunks: range) -> Tally:
         """The tally of some chunks of a cell; fake users come with the first."""
         honest = self._honest(cell, chunks)
-        attack, m = self.attack(cell), self.fakes(cell)
-        if attack is None or m == 0 or 0 not in chunks:
+        if 0 not in chunks or not self.attackers.number(cell):
             return honest
-        oracle = self.oracle(cell)
-        assert isinstance(oracle, PureOracle)
-        if self.way(cell) == "exact":
-            return honest + attack.tally(oracle, m, self._fake_rng(cell))
-        return honest + Attack.tally(attack, oracle, m, self._fake_rng(cell))  # one by one
+        return honest + self.attackers.tally(cell, self.oracle(cell), self.way(cell))
 
     def _honest(self, cell: Cell, chunks: range) -> Tally:
         oracle, data = self.oracle(cell), self.datasets[cell.dataset]
@@ -181,9 +150,9 @@ class Lab:
             start = chunk * oracle.chunk_size
             values = self.users(cell, start, min(start + oracle.chunk_size, data.n))
             reports = oracle.perturb(values, self._rng(cell, chunk))
-            _require_rows(oracle.perturb, reports, len(values), "row per user")
+            require_rows(oracle.perturb, reports, len(values), "row per user")
             part = oracle.aggregate(reports)
-            _require_tally(oracle, part, len(values))
+            require_tally(oracle, part, len(values))
             # left to right: real totals must not depend on who was first
             tally = part if tally is None else tally + part
         assert tally is not None
@@ -199,8 +168,8 @@ class Lab:
         estimate = oracle.estimate(tally)
         if not isinstance(estimate, Estimate):
             raise InvalidData(f"{site(oracle.estimate)}: estimate must give an Estimate.")
-        _require_rows(oracle.estimate, estimate.frequencies, oracle.d, "frequency per value")
-        _require_numbers(oracle.estimate, estimate.frequencies)
+        require_rows(oracle.estimate, estimate.frequencies, oracle.d, "frequency per value")
+        require_numbers(oracle.estimate, estimate.frequencies)
         return estimate
 
     def frequencies(self, cell: Cell, estimate: Estimate, wanted: BoolArray | None) -> FloatArray:
@@ -259,13 +228,6 @@ class Lab:
         seed, way, data = self.experiment.seed, self.way(cell), self._streams[cell.dataset]
         return stream(seed, way, data, cell.protocol, cell.epsilon.hex(), cell.repeat, chunk)
 
-    def _fake_rng(self, cell: Cell) -> np.random.Generator:
-        """The stream of fake users; that of honest ones does not know them, so both are paired."""
-        ex, data = self.experiment, self._streams[cell.dataset]
-        whom = [cell.attack, ex.fake_users, *ex.targets]
-        collection = cell.protocol, cell.epsilon.hex(), cell.repeat
-        return stream(ex.seed, "fake users", self.way(cell), data, *collection, *whom)
-
     @cached_property
     def _streams(self) -> dict[str, str]:
         """What the keys of a dataset's streams call it; equal datasets have noise of their own."""
@@ -280,12 +242,7 @@ class Lab:
 
     def _refuse_misfits(self) -> None:
         for cell in self.cells:
-            attack = self.attack(cell)
-            if attack is not None and not attack.applies(self.oracle(cell)):
-                raise InvalidParameter(
-                    f"{cell.attack} cannot be carried out against {cell.protocol}: leave one of "
-                    f"them out."
-                )
+            self.attackers.refuse_misfit(cell, self.oracle(cell))
             data = self.datasets[cell.dataset]
             for m in np.flatnonzero(~self.applies(cell)):
                 choice = self.experiment.methods[m]
@@ -321,26 +278,3 @@ def kept_lab(lab: Lab | str) -> Lab:
 
 def _once(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))
-
-
-def _require_rows(method: Callable[..., Any], array: object, count: int, what: str) -> None:
-    """Refuse what a plug-in's method gives back if it is not an array of this length."""
-    if not isinstance(array, np.ndarray) or array.ndim == 0 or len(array) != count:
-        got = f"shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
-        raise InvalidData(
-            f"{site(method)}: {method.__name__} must give an array with one {what}, {count} here, "
-            f"got {got}."
-        )
-
-
-def _require_numbers(method: Callable[..., Any], array: Any) -> None:
-    if not isinstance(array, np.ndarray) or not np.isfinite(array).all():
-        raise InvalidData(
-            f"{site(method)}: {method.__name__} must give an array of finite numbers."
-        )
-
-
-def _require_tally(oracle: FrequencyOracle, tally: object, n: int) -> None:
-    if not isinstance(tally, Tally) or tally.n != n:
-        raise InvalidData(f"{site(oracle.aggregate)}: aggregate must give a Tally of {n} reports.")
-    _require_numbers(oracle.aggregate, tally.total)

@@ -1,6 +1,11 @@
 """What an inspection found."""
 
-from dataclasses import dataclass, field
+import json
+from dataclasses import asdict, dataclass
+
+from ldp3.printing import visible
+
+NAMED = 20  # suspected targets that people are told
 
 
 @dataclass(frozen=True)
@@ -36,13 +41,15 @@ class Findings:
         Codes of the values that fake users seem to raise.
     fakes
         How many fake users there seem to be; None where no test can tell.
+    labels
+        What the targets are called.
     """
 
     findings: tuple[Finding, ...]
     alpha: float
     targets: tuple[int, ...] = ()
     fakes: int | None = None
-    labels: tuple[str, ...] = field(default=(), repr=False)
+    labels: tuple[str, ...] = ()
 
     @property
     def suspicious(self) -> bool:
@@ -50,11 +57,17 @@ class Findings:
         applied = [f.p_value for f in self.findings if f.p_value is not None]
         return bool(applied) and min(applied) * len(applied) <= self.alpha
 
+    def json(self) -> str:
+        """For programs."""
+        content = {"suspicious": self.suspicious, **asdict(self)}
+        return json.dumps(content, indent=1, ensure_ascii=False)
+
     def __str__(self) -> str:
         lines = [_line(f) for f in self.findings]
         if self.targets:
-            named = [self.labels[t] if self.labels else str(t) for t in self.targets]
-            lines.append(f"Suspected targets: {', '.join(named)}.")
+            more = f" and {len(self.targets) - NAMED} more" if len(self.targets) > NAMED else ""
+            named = ", ".join(map(visible, self.labels[:NAMED]))
+            lines.append(f"Suspected targets: {named}{more}.")
         if self.fakes is not None:
             lines.append(f"About {self.fakes:,} fake users would explain it.")
         verdict = "Suspicious" if self.suspicious else "Nothing suspicious"

@@ -3,7 +3,7 @@
 from math import comb, exp, lgamma, log
 
 import numpy as np
-from scipy.stats import binom, chi2, hypergeom
+from scipy.stats import binom, hypergeom
 
 from ldp3.arrays import FloatArray, IntArray, Reports
 from ldp3.inspection.counting import independent
@@ -11,8 +11,9 @@ from ldp3.inspection.findings import Finding
 from ldp3.protocols.base import PureOracle
 from ldp3.protocols.local_hashing import LocalHashing
 from ldp3.protocols.unary import UnaryEncoding
+from ldp3.verification.base import binomial_p
 
-EXPECTED = 20.0  # reports of a group of sizes, at least, for the χ² law
+EXPECTED = 20.0  # reports of a group of sizes, at least: rare sizes are taken together
 
 
 def sum_test(oracle: PureOracle, counts: IntArray, n: int) -> Finding:
@@ -32,22 +33,25 @@ def sum_test(oracle: PureOracle, counts: IntArray, n: int) -> Finding:
 
 
 def size_test(oracle: PureOracle, sizes: IntArray | None) -> Finding:
-    """Do reports support as many values as honest ones? Reports of one size stand out."""
+    """Do reports support as many values as honest ones? Reports of one size stand out.
+
+    Each group of sizes has a binomial number of honest reports: exact, and corrected for groups.
+    """
     if sizes is None or not isinstance(oracle, UnaryEncoding):
         return Finding("size", None, "reports of this protocol have no size of their own.")
     n, d = len(sizes), oracle.d
     law = np.convolve(binom.pmf(np.arange(d), d - 1, oracle.q), [1 - oracle.p, oracle.p])
     groups = _groups(law * n)
-    seen = np.bincount(groups[sizes], minlength=groups.max() + 1)
-    expected = np.bincount(groups, law * n)
-    if len(expected) < 2:
+    share: FloatArray = np.bincount(groups, law) / law.sum()
+    if len(share) < 2:
         return Finding("size", None, "too few reports to look at their sizes.")
-    statistic = float(((seen - expected) ** 2 / expected).sum())
-    worst = int(np.argmax(np.abs(seen - expected) / np.sqrt(expected)))
-    range_ = np.flatnonzero(groups == worst)
-    size = f"{range_[0]}" if len(range_) == 1 else f"{range_[0]} to {range_[-1]}"
-    text = f"{seen[worst]:,} reports support {size} values, {expected[worst]:,.0f} are expected."
-    return Finding("size", float(chi2.sf(statistic, len(expected) - 1)), text)
+    seen = np.bincount(groups[sizes], minlength=len(share))
+    chance = binomial_p(seen, n, share)
+    worst = int(np.argmin(chance))
+    members = np.flatnonzero(groups == worst)
+    size = f"{members[0]}" if len(members) == 1 else f"{members[0]} to {members[-1]}"
+    text = f"{seen[worst]:,} reports support {size} values, {n * share[worst]:,.0f} are expected."
+    return Finding("size", min(1.0, float(chance[worst]) * len(share)), text)
 
 
 def _groups(expected: FloatArray) -> IntArray:
