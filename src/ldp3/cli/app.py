@@ -17,9 +17,11 @@ from cyclopts import App, CycloptsError, Group, Parameter, UnusedCliTokensError
 
 from ldp3 import __version__
 from ldp3.cli.aggregate import aggregate
+from ldp3.cli.attack import attack
 from ldp3.cli.convert import convert
 from ldp3.cli.difference import difference
 from ldp3.cli.estimate import estimate
+from ldp3.cli.inspecting import inspect
 from ldp3.cli.listing import list_
 from ldp3.cli.merge import merge
 from ldp3.cli.new import new
@@ -55,13 +57,14 @@ app = App(
 )
 GROUPS: dict[Group, list[Callable[..., Any]]] = {
     COMPARE: [run, recommend, report],
-    DEPLOY: [plan, perturb, aggregate, merge, estimate, difference],
+    DEPLOY: [plan, perturb, aggregate, merge, estimate, difference, inspect],
     EXTEND: [new, verify, convert],
 }
 for group, commands in GROUPS.items():
     for command in commands:
         app.command(command, group=group)
 app.command(list_, name="list", group=COMPARE)
+app.command(attack)
 app.register_install_completion_command(help="Let your shell complete ldp3's commands and flags.")
 
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 COMPARE = Group("Compare", sort_key=1)
 DEPLOY = Group("Deploy", sort_key=2)
-EXTEND = Group("Extend", sort_key=3)
+ATTACK = Group("Attack", sort_key=3)
+EXTEND = Group("Extend", sort_key=4)
 OUTPUT = Group("Output", sort_key=1)
 READING = Group("Reading the data", sort_key=2)
 
@@ -155,7 +156,7 @@ def shown_default(default: object) -> str | None:
     """A default as one would type it; what is off by default needs no word."""
     if default is None or default is False or default == []:
         return None
-    return " ".join(default) if isinstance(default, list) else str(default)
+    return " ".join(map(str, default)) if isinstance(default, list) else str(default)
 
 
 def specs(flag: str, values: Sequence[str]) -> list[str]:
