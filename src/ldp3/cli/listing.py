@@ -8,7 +8,7 @@ from cyclopts import Parameter
 from ldp3.cli import options
 from ldp3.printing import show
 
-Kind = Literal["protocols", "methods", "metrics", "datasets"]
+Kind = Literal["protocols", "methods", "metrics", "attacks", "datasets"]
 
 
 def list_(
