@@ -12,6 +12,7 @@ from ldp3.types import Dataset, Estimate, Tally
 if TYPE_CHECKING:  # a client that only perturbs must not wait for what it does not use
     from ldp3.collection.aggregator import Aggregator
     from ldp3.collection.client import Client
+    from ldp3.collection.differences import difference
     from ldp3.collection.plan import Plan
     from ldp3.datasets.base import Source
     from ldp3.datasets.loading import load
@@ -45,6 +46,7 @@ _LAZY = {
     "Source": "ldp3.datasets.base",
     "Words": "ldp3.randomness.words",
     "benchmark": "ldp3.experiment.run",
+    "difference": "ldp3.collection.differences",
     "load": "ldp3.datasets.loading",
     "load_results": "ldp3.results.storage",
     "plot": "ldp3.reporting.figures",
@@ -75,6 +77,7 @@ __all__ = [
     "Tally",
     "Words",
     "benchmark",
+    "difference",
     "load",
     "load_results",
     "metric",

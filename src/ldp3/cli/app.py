@@ -19,6 +19,7 @@ from ldp3 import __version__
 from ldp3.cli.aggregate import aggregate
 from ldp3.cli.attack import attack
 from ldp3.cli.convert import convert
+from ldp3.cli.difference import difference
 from ldp3.cli.estimate import estimate
 from ldp3.cli.inspecting import inspect
 from ldp3.cli.listing import list_
@@ -56,7 +57,7 @@ app = App(
 )
 GROUPS: dict[Group, list[Callable[..., Any]]] = {
     COMPARE: [run, recommend, report],
-    DEPLOY: [plan, perturb, aggregate, merge, estimate, inspect],
+    DEPLOY: [plan, perturb, aggregate, merge, estimate, difference, inspect],
     EXTEND: [new, verify, convert],
 }
 for group, commands in GROUPS.items():
