@@ -41,7 +41,7 @@ def _three_digits(users: int) -> int:
 
 
 def least_epsilon(error: Callable[[float], float], wanted: float) -> float:
-    """The least ε whose error is at most `wanted`, but for a ten-thousandth; infinite if there is none."""
+    """The least ε whose error is at most `wanted`, nearly; infinite if there is none."""
     low, high = log(LEAST_EPSILON), log(LARGEST_EPSILON)
     if error(LARGEST_EPSILON) > wanted:
         return inf
