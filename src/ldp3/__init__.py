@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # a client that only perturbs must not wait for what it does 
     from ldp3.reporting.page import report
     from ldp3.results.storage import load_results
     from ldp3.results.table import Results
+    from ldp3.sizing.size import size
     from ldp3.verification.verify import verify
 
 __version__ = "0.2.0"
@@ -52,6 +53,7 @@ _LAZY = {
     "plot": "ldp3.reporting.figures",
     "recommend": "ldp3.recommendation.recommend",
     "report": "ldp3.reporting.page",
+    "size": "ldp3.sizing.size",
     "verify": "ldp3.verification.verify",
 }
 
@@ -88,6 +90,7 @@ __all__ = [
     "report",
     "require_values",
     "secure",
+    "size",
     "stream",
     "verify",
 ]

@@ -76,12 +76,12 @@ def _write_figures(found: Findings, folder: Path) -> list[Path]:
         warnings.filterwarnings("ignore", "Glyph")  # a label in a script that no font here has
         for name, figure in _figures(found):
             files = {kind: folder / f"{name}.{kind}" for kind in METADATA}
-            _save(figure, files)
+            save(figure, files)
             written += files.values()
     return written
 
 
-def _save(figure: "Figure", files: Mapping[str, Path]) -> None:
+def save(figure: "Figure", files: Mapping[str, Path]) -> None:
     """In every format, each cut to what is drawn."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 

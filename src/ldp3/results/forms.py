@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from ldp3.printing import columns, escape_latex, escape_markdown, markdown_table, visible
 from ldp3.results.sheets import Sheet
+from ldp3.results.winner import winner
 
 FORMATS = ("table", "markdown", "latex", "json", "csv")
 TIMES = "× limit"
@@ -14,7 +15,8 @@ def text(sheet: Sheet, width: int | None = None) -> str:
     """Plain text; columns that do not fit into `width` follow below."""
     names = ["", *sheet.protocols, "wins", *([TIMES] if sheet.limited else [])]
     rows = zip(names, *(_aligned(sheet, column) for column in sheet.columns), strict=True)
-    return "\n\n".join([visible(_title(sheet)), columns(list(rows), "l", width), _legend(sheet)])
+    shown = visible(_title(sheet)), columns(list(rows), "l", width), _legend(sheet)
+    return "\n\n".join([*shown, visible(winner(sheet))])
 
 
 def markdown(sheet: Sheet) -> str:
@@ -31,7 +33,8 @@ def markdown(sheet: Sheet) -> str:
     times = [[TIMES, *(sheet.times_limit(c) for c in sheet.columns)]] if sheet.limited else []
     body = markdown_table([head, *rows, wins, *times], "lr")
     legend = f"★ best of all, ≈ tied with it, bold: best of the row.{_yardstick(sheet)}"
-    return f"{escape_markdown(_title(sheet))}\n\n{body}\n\n{_scale(sheet)} {legend}"
+    said = f"{_scale(sheet)} {legend}\n\n{escape_markdown(winner(sheet))}"
+    return f"{escape_markdown(_title(sheet))}\n\n{body}\n\n{said}"
 
 
 def latex(sheet: Sheet) -> str:
