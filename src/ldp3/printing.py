@@ -5,7 +5,10 @@ renderer or a compiler would obey; files of data keep them as they are.
 """
 
 import re
+import shutil
+import sys
 from collections.abc import Iterator, Sequence
+from textwrap import fill
 
 from ldp3.errors import LDPError
 
@@ -41,6 +44,24 @@ def show(text: str, end: str = "\n") -> None:
         raise
     except OSError as error:
         raise LDPError(f"The result cannot be printed: {error.strerror}.") from error
+
+
+def terminal_width() -> int | None:
+    """How many characters fit in a line of the terminal; any number where there is none."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def wrapped(words: str, width: int | None = None) -> str:
+    """One paragraph in lines of at most `width`; a word that is longer has a line of its own.
+
+    >>> print(wrapped("as good as can be told", 12))
+    as good as
+    can be told
+    """
+    line = visible(words)
+    if width is None:
+        return line
+    return fill(line, width, break_long_words=False, break_on_hyphens=False)
 
 
 def columns(rows: Rows, align: str = "l", width: int | None = None) -> str:
