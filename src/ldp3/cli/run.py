@@ -145,7 +145,9 @@ def _kept(output: Path | None) -> str:
 
 
 def _show(results: "Results", format: str, page: Path | None) -> None:
-    with options.printing(results.render(format, terminal_width())):
+    width = terminal_width()
+    text = results.tables(width) if format == "table" else results.render(format)
+    with options.printing(text):
         if page is not None:
             from ldp3.reporting.page import report
 
