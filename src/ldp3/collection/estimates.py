@@ -96,18 +96,21 @@ class CollectionEstimate:
 
     def text(self) -> str:
         """Columns for people to read."""
+        heads = ["value", "frequency", "low", "high", str(self.about["method"]), "from", "to"]
+        rows = [[label, *(f"{x:.5f}" for x in numbers)] for label, *numbers in self.table.rows()]
+        table = columns([heads[: self.table.width], *rows], "lr")
+        remarks = "".join(f"\n{remark}\n" for remark in self.about["remarks"])  # type: ignore[attr-defined]
+        return f"{visible(self.title())}\n\n{table}\n{remarks}"
+
+    def title(self) -> str:
+        """What the collection is, in one line."""
         about = self.about
         each = "all at once" if about["simultaneous"] else "each"
-        title = (
+        return (
             f"{about['collection']}: {about['n']:,} reports, {about['protocol']}, "
             f"ε = {about['epsilon']:g}; intervals with confidence {about['confidence']:.4g}, {each}"
             f", {about['interval']}"
         )
-        heads = ["value", "frequency", "low", "high", str(about["method"]), "from", "to"]
-        rows = [[label, *(f"{x:.5f}" for x in numbers)] for label, *numbers in self.table.rows()]
-        table = columns([heads[: self.table.width], *rows], "lr")
-        remarks = "".join(f"\n{remark}\n" for remark in about["remarks"])  # type: ignore[attr-defined]
-        return f"{visible(title)}\n\n{table}\n{remarks}"
 
 
 def _remarks(method: str, level: float, between: bool) -> list[str]:
