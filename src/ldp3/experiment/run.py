@@ -131,7 +131,7 @@ def _measure(
     progress: Progress,
 ) -> bool:
     """Run what is left to run, look by look; whether nothing is left."""
-    done, size = frozenset(measured.cells), lab.experiment.size
+    done, size = frozenset(measured.cells), len(lab.cells) * lab.experiment.repeats
     progress.expect(size, len(done))
     if done:
         progress.note(f"{len(done)} of {size} cells are done already; going on.")
