@@ -9,6 +9,8 @@ import re
 import shlex
 import sys
 from collections.abc import Callable
+from importlib.metadata import version
+from platform import python_version
 from typing import Any
 
 from cyclopts import App, CycloptsError, Group, Parameter, UnusedCliTokensError
@@ -37,10 +39,18 @@ from ldp3.progress import say
 
 LONGEST = 1_000  # characters of what is said of a mistake
 
+
+def versions() -> str:
+    """Ours, and those of what the numbers depend on."""
+    others = [f"{name} {version(name)}" for name in ("numpy", "numba", "scipy", "polars")]
+    return "\n".join([f"ldp3 {__version__}", f"Python {python_version()}", *others])
+
+
 app = App(
     name="ldp3",
     help="Local differential privacy: compare every protocol and post-processing on your data.",
-    version=__version__,
+    version=versions,
+    version_format="plaintext",
     default_parameter=Parameter(negative=(), show_default=shown_default),
     suppress_keyboard_interrupt=False,  # or Ctrl-C would end without a word
 )
@@ -54,6 +64,7 @@ for group, commands in GROUPS.items():
         app.command(command, group=group)
 app.command(list_, name="list", group=COMPARE)
 app.command(attack)
+app.register_install_completion_command(help="Let your shell complete ldp3's commands and flags.")
 
 
 def run_command(arguments: list[str]) -> int:
