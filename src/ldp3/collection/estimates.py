@@ -114,12 +114,6 @@ class CollectionEstimate:
     def text(self, width: int | None = None) -> str:
         """Columns for people to read, the most frequent value first; prose as wide as `width`."""
         about = self.about
-        each = "all at once" if about["simultaneous"] else "each"
-        title = (
-            f"{about['collection']}: {about['n']:,} reports, {about['protocol']}, "
-            f"ε = {about['epsilon']:g}; intervals with confidence {about['confidence']:.4g}, {each}"
-            f", {about['interval']}"
-        )
         numbers = self.ranked.drop("label", "users", "above_noise")
         heads = ["value", "", *HEADS[: numbers.width], "users"]
         heads[5] = str(about["method"])
@@ -132,7 +126,17 @@ class CollectionEstimate:
         table = columns([heads, *rows], "llr", width)
         remarks = [about["marks"], *about["remarks"]]  # type: ignore[misc]
         prose = [wrapped(str(remark), width) for remark in remarks]
-        return "\n\n".join([wrapped(title, width), table, *prose]) + "\n"
+        return "\n\n".join([wrapped(self.title(), width), table, *prose]) + "\n"
+
+    def title(self) -> str:
+        """What the collection is, in one line."""
+        about = self.about
+        each = "all at once" if about["simultaneous"] else "each"
+        return (
+            f"{about['collection']}: {about['n']:,} reports, {about['protocol']}, "
+            f"ε = {about['epsilon']:g}; intervals with confidence {about['confidence']:.4g}, {each}"
+            f", {about['interval']}"
+        )
 
 
 def _marks(above: BoolArray, method: str, n: int, level: float) -> str:
