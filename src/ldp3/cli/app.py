@@ -30,6 +30,7 @@ from ldp3.cli.plan import plan
 from ldp3.cli.recommend import recommend
 from ldp3.cli.report import report
 from ldp3.cli.run import run
+from ldp3.cli.size import size
 from ldp3.cli.speaking import as_flags
 from ldp3.cli.verify import verify
 from ldp3.datasets.opening import STDIN
@@ -58,7 +59,7 @@ app = App(
 )
 GROUPS: dict[Group, list[Callable[..., Any]]] = {
     COMPARE: [run, recommend, report],
-    DEPLOY: [plan, perturb, aggregate, merge, estimate, difference, inspect],
+    DEPLOY: [size, plan, perturb, aggregate, merge, estimate, difference, inspect],
     EXTEND: [new, verify, convert],
 }
 for group, commands in GROUPS.items():

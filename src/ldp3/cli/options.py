@@ -81,7 +81,7 @@ Plugins = Annotated[
     _several,
     Parameter(
         name="--plugin",
-        help="Python files with more protocols, methods or metrics.",
+        help="Python files with more protocols, methods, metrics or attacks.",
     ),
 ]
 Method = Annotated[
