@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # a client that only perturbs must not wait for what it does 
     from ldp3.attacks.base import Attack
     from ldp3.collection.aggregator import Aggregator
     from ldp3.collection.client import Client
+    from ldp3.collection.differences import difference
     from ldp3.collection.plan import Plan
     from ldp3.datasets.base import Source
     from ldp3.datasets.loading import load
@@ -29,6 +30,7 @@ if TYPE_CHECKING:  # a client that only perturbs must not wait for what it does 
     from ldp3.reporting.page import report
     from ldp3.results.storage import load_results
     from ldp3.results.table import Results
+    from ldp3.sizing.size import size
     from ldp3.verification.verify import verify
 
 __version__ = "0.2.0"
@@ -49,6 +51,7 @@ _LAZY = {
     "Source": "ldp3.datasets.base",
     "Words": "ldp3.randomness.words",
     "benchmark": "ldp3.experiment.run",
+    "difference": "ldp3.collection.differences",
     "inference": "ldp3.adversary.inference",
     "inspect": "ldp3.inspection.inspect",
     "load": "ldp3.datasets.loading",
@@ -56,6 +59,7 @@ _LAZY = {
     "plot": "ldp3.reporting.figures",
     "recommend": "ldp3.recommendation.recommend",
     "report": "ldp3.reporting.page",
+    "size": "ldp3.sizing.size",
     "verify": "ldp3.verification.verify",
 }
 
@@ -82,6 +86,7 @@ __all__ = [
     "Tally",
     "Words",
     "benchmark",
+    "difference",
     "inference",
     "inspect",
     "load",
@@ -94,6 +99,7 @@ __all__ = [
     "report",
     "require_values",
     "secure",
+    "size",
     "stream",
     "verify",
 ]

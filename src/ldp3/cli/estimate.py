@@ -6,7 +6,7 @@ from typing import Literal
 from ldp3.budget import said_of
 from ldp3.cli import options
 from ldp3.cli.speaking import Console
-from ldp3.printing import show
+from ldp3.printing import show, terminal_width
 
 
 def estimate(
@@ -60,4 +60,5 @@ def estimate(
         write_text(output, estimate_page(found))
     elif output is not None:
         found.save(output)
-    show({"table": found.text, "csv": found.csv, "json": found.json}[format](), end="")
+    printed = {"table": lambda: found.text(terminal_width()), "csv": found.csv, "json": found.json}
+    show(printed[format](), end="")

@@ -10,6 +10,7 @@ from ldp3.arrays import FloatArray
 from ldp3.collection.estimates import CollectionEstimate
 from ldp3.collection.plan import Plan
 from ldp3.errors import LDPError
+from ldp3.printing import columns, wrapped
 from ldp3.protocols.base import FrequencyOracle
 
 LOWEST = 0.1  # ε from which on rounding hides it
@@ -35,6 +36,12 @@ def safely(found: CollectionEstimate, plan: Plan) -> CollectionEstimate:
 
 class Published(CollectionEstimate):
     """An estimate without anything that tells ε."""
+
+    def text(self, width: int | None = None) -> str:
+        rows = [[label, str(frequency)] for label, frequency in self.ranked.rows()]
+        prose = [wrapped(str(remark), width) for remark in self.about["remarks"]]  # type: ignore[attr-defined]
+        table = columns([["value", "frequency"], *rows], "lr", width)
+        return "\n\n".join([wrapped(self.title(), width), table, *prose]) + "\n"
 
     def title(self) -> str:
         about = self.about
