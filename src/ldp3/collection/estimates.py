@@ -9,7 +9,7 @@ import polars as pl
 from ldp3.collection.aggregator import Aggregator
 from ldp3.errors import InvalidParameter, require
 from ldp3.files import whole_file
-from ldp3.postprocessing.base import DEFAULT, WHY
+from ldp3.postprocessing.base import WHY
 from ldp3.postprocessing.base import method as build
 from ldp3.printing import columns, visible
 from ldp3.results.spreadsheets import write_csv
@@ -112,7 +112,7 @@ class CollectionEstimate:
 
 def _remarks(method: str, level: float, between: bool) -> list[str]:
     """What must be known of a method to read its numbers, one sentence each."""
-    said = [f"{method}: {WHY}."] if method == DEFAULT else []
+    said = [f"{method}: {WHY[method]}."] if method in WHY else []
     if between:
         said.append(
             f"from, to: where {method} believes the frequency to be, if it is one like the others; "
