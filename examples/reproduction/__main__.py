@@ -9,6 +9,8 @@ from examples.reproduction import page, paper
 from examples.reproduction.data import Files
 from ldp3.errors import LDPError
 
+NONE = "None of the paper's files was given."
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print what a command measures; with ``--write`` also put it on the page."""
@@ -53,8 +55,8 @@ def _tables(args: argparse.Namespace, files: Files) -> dict[str, str]:
     standing_in = not measured[-1].original and files.beijing is not None
     shapes = [tables.measure(paper.TABLES[-1], Files(), repeats)] if standing_in else []
     return {
-        "tables": tables.side_by_side([m for m in measured if m.original] or measured),
-        "agreement": tables.agreement(measured),
+        "tables": tables.side_by_side([m for m in measured if m.original]) or NONE,
+        "agreement": tables.agreement(measured) if any(m.original for m in measured) else NONE,
         "without": tables.without(measured),
         "stand-ins": tables.side_by_side([m for m in [*shapes, *measured] if not m.original]),
         "findings": tables.findings([*shapes, *measured]),
