@@ -19,6 +19,7 @@ from ldp3 import __version__
 from ldp3.cli.aggregate import aggregate
 from ldp3.cli.attack import attack
 from ldp3.cli.convert import convert
+from ldp3.cli.difference import difference
 from ldp3.cli.estimate import estimate
 from ldp3.cli.inspecting import inspect
 from ldp3.cli.listing import list_
@@ -30,6 +31,7 @@ from ldp3.cli.plan import plan
 from ldp3.cli.recommend import recommend
 from ldp3.cli.report import report
 from ldp3.cli.run import run
+from ldp3.cli.size import size
 from ldp3.cli.speaking import as_flags
 from ldp3.cli.verify import verify
 from ldp3.datasets.opening import STDIN
@@ -56,7 +58,7 @@ app = App(
 )
 GROUPS: dict[Group, list[Callable[..., Any]]] = {
     COMPARE: [run, recommend, report],
-    DEPLOY: [plan, perturb, aggregate, merge, estimate, inspect],
+    DEPLOY: [size, plan, perturb, aggregate, merge, estimate, difference, inspect],
     EXTEND: [new, verify, convert],
 }
 for group, commands in GROUPS.items():

@@ -81,7 +81,7 @@ Plugins = Annotated[
     _several,
     Parameter(
         name="--plugin",
-        help="Python files with more protocols, methods or metrics.",
+        help="Python files with more protocols, methods, metrics or attacks.",
     ),
 ]
 Method = Annotated[
@@ -166,7 +166,7 @@ def shown_default(default: object) -> str | None:
     """A default as one would type it; what is off by default needs no word."""
     if default is None or default is False or default == []:
         return None
-    return " ".join(default) if isinstance(default, list) else str(default)
+    return " ".join(map(str, default)) if isinstance(default, list) else str(default)
 
 
 def specs(flag: str, values: Sequence[str]) -> list[str]:

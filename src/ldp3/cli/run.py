@@ -1,7 +1,6 @@
 """`ldp3 run`."""
 
 import shlex
-import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -14,7 +13,7 @@ from ldp3.cli.data import datasets, inputs
 from ldp3.cli.speaking import Console
 from ldp3.errors import InvalidParameter
 from ldp3.files import require_no_input
-from ldp3.printing import show
+from ldp3.printing import show, terminal_width
 from ldp3.progress import say
 
 Format = Literal["table", "markdown", "latex", "json", "csv"]
@@ -56,7 +55,8 @@ def run(
     Parameters
     ----------
     repeats
-        Independent collections for each protocol and ε; 10 if not given.
+        Independent collections for each protocol and ε. If not given: 10, 20, 40, … until what is
+        best is settled, or to a ceiling that follows from the data and the grid.
     simulate
         exact draws what the server would count from its exact law, where the protocol knows it;
         users perturbs the value of every user.
@@ -78,7 +78,7 @@ def run(
         Print the grid, the expected time and memory, and stop.
     """
     from ldp3.experiment.grid import experiment
-    from ldp3.experiment.lab import Lab
+    from ldp3.experiment.looks import built
     from ldp3.experiment.run import run
     from ldp3.kernels.compile import on_compile
 
@@ -93,7 +93,7 @@ def run(
     users, notes = datasets(data, reading, plugins)
     console = Console(quiet=quiet)
     console.notes(notes)
-    lab = Lab(
+    lab = built(
         experiment(
             [one if population is None else one.scaled(population) for one in users],
             options.numbers(epsilon),
@@ -146,8 +146,9 @@ def _kept(output: Path | None) -> str:
 
 
 def _show(results: "Results", format: str, page: Path | None) -> None:
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    with options.printing(results.render(format, width)):
+    width = terminal_width()
+    text = results.tables(width) if format == "table" else results.render(format)
+    with options.printing(text):
         if page is not None:
             from ldp3.reporting.page import report
 
@@ -176,11 +177,12 @@ def _dry_run(lab: "Lab", threads: int | None) -> int:
     ):
         show(f"{name:<10} {' '.join(c.spec for c in choices)}")
     show(f"simulate   {'exact' if not by_users else 'by users: ' + ' '.join(by_users)}")
-    show(f"cells      {ex.size:,} = data × protocols × epsilons × {ex.repeats} repeats")
+    most = "" if ex.repeats_asked else " at most"
+    show(f"cells      {ex.size:,}{most} = data × protocols × epsilons × {ex.repeats} repeats")
     show(f"rows       {ex.size * len(ex.methods) * len(ex.metrics):,} at most")
     show(
-        f"time       about {_duration(expected.elapsed)} on {expected.threads} threads with a core "
-        f"each, after start-up; extrapolated from one cell of each protocol:"
+        f"time       about {_duration(expected.elapsed)}{most} on {expected.threads} threads with "
+        f"a core each, after start-up; extrapolated from one cell of each protocol:"
     )
     for spec, seconds in expected.seconds.items():
         show(f"           {spec}: {_duration(seconds)} of processor time")

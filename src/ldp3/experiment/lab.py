@@ -58,7 +58,11 @@ class Lab:
 
     @cached_property
     def cells(self) -> list[Cell]:
-        """The first repeat of each cell, in the order of the tables."""
+        """The first repeat of each cell, in the order of the tables; without impossible attacks."""
+        return [c for c in self._every_cell if self.attackers.can(c, self.oracle(c))]
+
+    @cached_property
+    def _every_cell(self) -> list[Cell]:
         ex = self.experiment
         attacks, protocols = ([c.spec for c in some] for some in (ex.attacks, ex.protocols))
         axes = self.datasets, ex.epsilons, attacks, protocols
@@ -103,6 +107,9 @@ class Lab:
         """What a person should know before the run, one sentence each."""
         slow = [c.protocol for c in self.cells if self.way(c) != self.experiment.simulate]
         notes = [f"{spec} has no exact simulation: it runs by users." for spec in _once(slow)]
+        left_out = _once(f"{c.attack} cannot be carried out against {c.protocol}: left out there."
+                         for c in self._every_cell if c not in self.cells)  # fmt: skip
+        notes += left_out
         for m, choice in enumerate(self.experiment.methods):
             without = _once(c.protocol for c in self.cells if not self.applies(c)[m])
             if self.methods[m].needs_order:
@@ -261,8 +268,9 @@ class Lab:
         return {name: np.cumsum(data.histogram) for name, data in self.datasets.items()}
 
     def _refuse_misfits(self) -> None:
-        for cell in self.cells:
+        for cell in self._every_cell:
             self.attackers.refuse_misfit(cell, self.oracle(cell))
+        for cell in self.cells:
             data = self.datasets[cell.dataset]
             for m in np.flatnonzero(~self.applies(cell)):
                 choice = self.experiment.methods[m]

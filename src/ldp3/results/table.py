@@ -11,7 +11,9 @@ import polars as pl
 from ldp3 import specs
 from ldp3.errors import InvalidData, InvalidParameter, as_path, one_of, require_share, short
 from ldp3.metrics.base import Metric
+from ldp3.printing import unstyled
 from ldp3.results import forms, sheets, ties
+from ldp3.results.pairs import ROUNDING
 from ldp3.results.spreadsheets import write_csv
 from ldp3.types import Dataset
 
@@ -31,6 +33,9 @@ SCHEMA: dict[str, Any] = {
     "distribution_limit": pl.Float64,
 }
 LIMITS = ["limit", "distribution_limit"]  # null where there is none
+# in `best`: what is asked for first and last, for a wide table is shown without its middle
+BEST = ["rank", "protocol", "method", "mean", "std", "p_value", "n", "d", "attack", "dataset",
+        "metric", "epsilon", "tied"]  # fmt: skip
 COMBINATION = [*ties.QUESTION, "protocol", "method", "simulate"]  # all but the repeat
 
 
@@ -78,6 +83,12 @@ class Results:
             for spec in metrics
         }
 
+    @property
+    def looks(self) -> int:
+        """How often the repeats may have been looked at; once where their number was given."""
+        known = self.manifest.get("looks")
+        return max(len(known), 1) if isinstance(known, list) else 1
+
     def summary(self) -> pl.DataFrame:
         """Mean, standard deviation, standard error and extremes over the repeats; × limit."""
         value = pl.col("value")
@@ -97,16 +108,17 @@ class Results:
         """Every protocol with every method from best to worst, for each question.
 
         A question is a metric, dataset, ε and attack; nothing is pooled over them. `tied` says
-        that a combination cannot be told from the best one: one-sided t-tests against the leader,
+        that a combination cannot be told from the best one: one-sided t-tests against all others,
         paired within a protocol and Welch's across, corrected for the number of comparisons. With
         probability at least 1−α every truly best combination is among the tied: see `ties`.
+        `p_value` is that of the surest test. Methods that gave the same numbers share a rank.
         """
         require_share("alpha", alpha)
-        return ties.best(self.table, self.better, alpha)
+        return ties.best(self.table, self.better, alpha, self.looks).select(BEST)
 
     def sheets(self) -> list[sheets.Sheet]:
         """The paper's tables: one for each question."""
-        return sheets.sheets(self.table, self.better)
+        return sheets.sheets(self.table, self.better, self.looks)
 
     def score(self, metric: str | type[Metric] | Metric) -> "Results":
         """The same run measured by another metric, from the estimates that were kept."""
@@ -156,8 +168,12 @@ class Results:
             rows = {"summary": self.summary().to_dicts(), "best": self.best().to_dicts()}
             return json.dumps(rows, indent=2, ensure_ascii=False)
         if format == "table":
-            return "\n\n\n".join(forms.text(sheet, width) for sheet in self.sheets())
+            return unstyled(self.tables(width))
         return "\n\n".join(map(forms.RENDER[format], self.sheets()))
+
+    def tables(self, width: int | None = None) -> str:
+        """The paper's tables as `show` prints them, with the best in bold at a terminal."""
+        return "\n\n\n".join(forms.texts(self.sheets(), width))
 
     def save(self, path: str | Path) -> None:
         """Write the table (``.csv``, ``.parquet``, ``.json``), or everything into a folder.
@@ -180,7 +196,7 @@ def _times(limit: str) -> pl.Expr:
     """How many times the limit; null where the limit is 0 but for rounding."""
     least = pl.col(limit).mean()
     value = pl.col("value").filter(pl.col(limit).is_not_null()).mean()  # on the same estimates
-    return pl.when(least > ties.ROUNDING * value).then(value / least)
+    return pl.when(least > ROUNDING * value).then(value / least)
 
 
 def _direction(spec: str) -> str:
