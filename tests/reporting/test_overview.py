@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import ldp3
-from ldp3.recommendation.sentences import combination
 from ldp3.reporting.findings import Findings
 from ldp3.reporting.overview import compared, overview
 from ldp3.reporting.selection import each_dataset, selected
 from ldp3.results.table import Results
+from ldp3.results.winner import combination
 from tests.reporting.examples import DATA
 
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ldp3.recommendation.sentences import combination, listed
 from ldp3.reporting.findings import Findings
 from ldp3.results.sheets import Sheet
+from ldp3.results.winner import combination, listed
 
 Pair = tuple[str, str]
 
