@@ -46,9 +46,8 @@ def regrets(data: Dataset, people: int, users: int) -> Iterator[dict[str, object
     for answer in answers:
         cell = (pl.col("epsilon") == answer.epsilon) & (pl.col("metric") == answer.metric)
         means = found.filter(cell).group_by("protocol", "method").agg(pl.col("value").mean())
-        best = means.sort("value").row(0)[:2]
-        ours = answer.best.protocol, answer.best.method
-        errors = [_error(truth, answer.epsilon, *pair, answer.metric) for pair in (ours, best)]
+        best, ours = means.sort("value").row(0)[:2], (answer.best.protocol, answer.best.method)
+        errors = [_error(truth, answer.epsilon, answer.metric, pair) for pair in (ours, best)]
         yield {
             "data": data.name,
             "epsilon": answer.epsilon,
@@ -60,7 +59,8 @@ def regrets(data: Dataset, people: int, users: int) -> Iterator[dict[str, object
         }
 
 
-def _error(data: Dataset, epsilon: float, protocol: str, method: str, metric: str) -> float:
+def _error(data: Dataset, epsilon: float, metric: str, pair: Sequence[str]) -> float:
+    protocol, method = pair
     run = ldp3.benchmark(data, epsilon, protocol, method, metric, repeats=COMPARE, seed=8)
     return float(run.table.filter(method=method)["value"].to_numpy().mean())
 
