@@ -4,8 +4,12 @@ Labels, names and file names are other people's texts. Here they lose whatever a
 renderer or a compiler would obey; files of data keep them as they are.
 """
 
+import os
 import re
+import shutil
+import sys
 from collections.abc import Iterator, Sequence
+from textwrap import fill
 
 from ldp3.errors import LDPError
 
@@ -23,6 +27,21 @@ _LATEX = {
 }
 
 
+# how our own words look at a terminal, by characters that mean nothing to anybody else
+BEST, GOOD, QUIET, _END = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3"
+_LOOKS = {BEST: "\x1b[1;32m", GOOD: "\x1b[32m", QUIET: "\x1b[2m", _END: "\x1b[0m"}
+
+
+def styled(words: str, look: str) -> str:
+    """Words that look so at a terminal, and nowhere else: see `unstyled`."""
+    return f"{look}{words}{_END}" if words and look else words
+
+
+def unstyled(text: str) -> str:
+    """The words alone."""
+    return text.translate({ord(look): "" for look in _LOOKS})
+
+
 def visible(words: str) -> str:
     r"""One line in which nothing works on the terminal: escapes as JSON writes them.
 
@@ -35,12 +54,46 @@ def visible(words: str) -> str:
 def show(text: str, end: str = "\n") -> None:
     """Print a result: the only way to standard output."""
     lines = "\n".join(map(visible, text.split("\n")))
+    shown = (
+        lines.translate({ord(look): code for look, code in _LOOKS.items()})
+        if _in_colour()
+        else unstyled(lines)
+    )
     try:
-        print(lines, end=end, flush=True)
+        print(shown, end=end, flush=True)
     except BrokenPipeError:
         raise
     except OSError as error:
         raise LDPError(f"The result cannot be printed: {error.strerror}.") from error
+
+
+def _coloured(lines: str) -> str:
+    return lines.translate({ord(look): code for look, code in _LOOKS.items()})
+
+
+def _in_colour() -> bool:
+    """At a terminal, unless it or a person (no-color.org) says that it is plain."""
+    return (
+        sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    )
+
+
+def terminal_width() -> int | None:
+    """How many characters fit in a line of the terminal; any number where there is none."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def wrapped(words: str, width: int | None = None) -> str:
+    """One paragraph in lines of at most `width`; a word that is longer has a line of its own.
+
+    >>> print(wrapped("as good as can be told", 12))
+    as good as
+    can be told
+    """
+    line = visible(words)
+    if width is None:
+        return line
+    return fill(line, width, break_long_words=False, break_on_hyphens=False)
 
 
 def columns(rows: Rows, align: str = "l", width: int | None = None) -> str:
@@ -97,20 +150,26 @@ def _sides(align: str, rows: Rows) -> str:
 
 
 def _padded(cells: Sequence[str], side: str) -> list[str]:
-    width = max(map(len, cells))
-    return [cell.rjust(width) if side == "r" else cell.ljust(width) for cell in cells]
+    width = max(map(_length, cells))
+    blanks = [" " * (width - _length(cell)) for cell in cells]
+    pairs = zip(cells, blanks, strict=True)
+    return [blank + cell if side == "r" else cell + blank for cell, blank in pairs]
+
+
+def _length(cell: str) -> int:
+    return len(unstyled(cell))
 
 
 def _blocks(
     first: list[str], others: list[list[str]], width: int | None
 ) -> Iterator[list[list[str]]]:
     """Columns that fit beside the first one, at least one at a time."""
-    block, used = [first], len(first[0])
+    block, used = [first], _length(first[0])
     for column in others:
-        needed = len(GAP) + len(column[0])
+        needed = len(GAP) + _length(column[0])
         if width is not None and used + needed > width and len(block) > 1:
             yield block
-            block, used = [first], len(first[0])
+            block, used = [first], _length(first[0])
         block.append(column)
         used += needed
     yield block

@@ -5,17 +5,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ldp3.arrays import FloatArray, IntArray, Total, apportion
+from ldp3 import display
+from ldp3.arrays import BoolArray, FloatArray, IntArray, Total, apportion
 from ldp3.errors import (
     InvalidData,
     InvalidParameter,
     as_floats,
     as_python,
+    needing_full,
     require,
     require_share,
     settle_numbers,
@@ -24,6 +26,9 @@ from ldp3.errors import (
     whole,
 )
 from ldp3.noise import Noise, PureNoise, Support
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,6 +184,56 @@ class Estimate:
         low, high = self.noise.interval(self.frequencies, 1 - alpha)
         return np.clip(low, 0, 1), np.clip(high, 0, 1)
 
+    def above_noise(self, level: float = 0.95) -> BoolArray:
+        """Which values stand above the noise: somebody holds them.
+
+        With probability `level` or more, all that are named do (by simultaneous intervals). One
+        that is not named may be held by many, too: noise hides it.
+
+        Examples
+        --------
+        >>> Estimate.of(np.array([0.5, 0.1]), n=100, noise=0.01).above_noise()
+        array([ True, False])
+        """
+        require_share("level", level)
+        if 1 - (1 - level) / self.d == 1:  # floats know no interval that is so sure
+            return np.zeros(self.d, dtype=bool)
+        return self.confidence_interval(level, simultaneous=True)[0] > 0
+
+    def to_frame(
+        self, labels: "Sequence[str] | None" = None, level: float = 0.95, simultaneous: bool = False
+    ) -> "pl.DataFrame":
+        """One row per value, in the order of the domain, as a Polars table.
+
+        `label` (the code where there are no labels), `frequency`, its `std`, the ends `low` and
+        `high` of its confidence interval, `users` (as unbiased as the frequency: it may be
+        negative) and `above_noise`.
+
+        Examples
+        --------
+        >>> est = Estimate.of(np.array([0.5, 0.1]), n=100, noise=0.01)
+        >>> est.to_frame(["yes", "no"])["users"].to_list()
+        [50, 10]
+        """
+        names = range(self.d) if labels is None else several(labels, "labels")
+        require(len(names) == self.d, self, f"d={self.d} labels are needed", len(names))
+        with needing_full("Estimate.to_frame"):
+            import polars as pl
+        low, high = self.confidence_interval(level, simultaneous)
+        columns = {
+            "label": [str(name) for name in names],
+            "frequency": self.frequencies,
+            "std": self.std,
+            "low": low,
+            "high": high,
+            "users": np.rint(self.n * self.frequencies).astype(np.int64),
+            "above_noise": self.above_noise(level),
+        }
+        return pl.DataFrame(columns)
+
+    def _repr_html_(self) -> str:
+        return display.of_estimate(self)
+
 
 @dataclass(frozen=True, eq=False)  # compare digests: arrays have no single answer to ==
 class Dataset:
@@ -264,3 +319,6 @@ class Dataset:
             )
         counts = apportion(self.histogram, users)
         return replace(self, histogram=counts, values=None)
+
+    def _repr_html_(self) -> str:
+        return display.of_dataset(self)

@@ -60,6 +60,15 @@ def test_a_folder_becomes_a_page_and_figures(
     assert (tmp_path / "figures" / "heatmap-l1-1.pdf").exists()
 
 
+def test_one_chooses_what_to_write(command: Command, folder: Path, tmp_path: Path) -> None:
+    only = ["-u", "l1", "-e", "1", "--format", "tex", "md"]
+    code, _, err = command("report", folder, "--figures", tmp_path / "figures", *only)
+    assert (code, err) == (0, f"{tmp_path / 'figures'}: 2 files.\n")
+    said = refused(command, folder, "-o", tmp_path / "page.html", "--format", "tex")
+    assert "--format says which --figures to write" in said
+    assert "hold no metric 'kl'" in refused(command, folder, "-o", tmp_path / "p.html", "-u", "kl")
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".json"])
 def test_a_table_becomes_a_page(
     command: Command, results: Results, tmp_path: Path, suffix: str

@@ -108,3 +108,39 @@ def test_no_figure_overwrites_another(results: Results, tmp_path: Path) -> None:
     assert len(stems) == 8
     assert "heatmap-l1-1.0000001" in stems
     assert "heatmap-l1-1.0000002" in stems
+
+
+def test_one_chooses_metric_epsilon_and_format(tmp_path: Path) -> None:
+    results = several()
+    written = ldp3.plot(results, tmp_path, metrics="ℓ1", epsilons=1, formats=["tex", "svg"])
+    assert {file.name for file in written} == {
+        "table-l1-1.tex", "heatmap-l1-1.svg", "size-l1-1.svg", "frequencies-1.svg", "wins-l1.svg",
+    }  # fmt: skip
+    with pytest.raises(LDPError, match=r"hold no metric 'kl': they hold l1, ndcg\(k=3\)"):
+        ldp3.plot(results, tmp_path, metrics="kl")
+    with pytest.raises(LDPError, match=r"hold no epsilon 3: they hold 0\.5, 1, 2"):
+        ldp3.plot(results, tmp_path, epsilons=[3])
+    with pytest.raises(LDPError, match="`formats`: are pdf, svg, png, tex, md, bib, got 'docx'"):
+        ldp3.plot(results, tmp_path, formats="docx")
+
+
+def test_several_datasets_have_a_folder_each(tmp_path: Path) -> None:
+    made = replace(several(), datasets={}, means=None)
+    other = made.table.with_columns(dataset=pl.lit("the other/one"))
+    both = replace(made, table=pl.concat([made.table, other]))
+    written = ldp3.plot(both, tmp_path, "l1", 1.0, ["md"])
+    assert [file.parent.name for file in written] == [
+        "script_document.title_owned_script",
+        "the_other_one",
+    ]
+
+
+def test_without_a_folder_a_notebook_shows_the_figures(results: Results) -> None:
+    drawn = ldp3.plot(results)
+    assert list(drawn.drawn) == [
+        "heatmap-l1-0.5", "size-l1-0.5", "frequencies-0.5", "error-by-method-l1",
+        "error-by-protocol-l1", "wins-l1",
+    ]  # fmt: skip
+    assert drawn._repr_html_().count("data:image/svg+xml;base64,") == 6
+    for text in drawn.drawn.values():
+        ElementTree.fromstring(text)

@@ -1,7 +1,11 @@
+import io
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from ldp3.results import forms
+from ldp3.printing import show, unstyled
+from ldp3.results import forms, latex
 from ldp3.results.pairs import Runs
 from ldp3.results.sheets import Sheet
 
@@ -23,6 +27,10 @@ def sheet_of(
 SHEET = sheet_of(RUNS)
 
 
+def text(sheet: Sheet, width: int | None = None) -> str:
+    return unstyled(forms.text(sheet, width))
+
+
 def test_none_and_average_come_first() -> None:
     assert SHEET.columns == ["none", "average", "norm", "norm_sub"]
 
@@ -39,8 +47,8 @@ def test_one_method_needs_no_average() -> None:
 
 def test_the_scale_is_factored_out() -> None:
     assert SHEET.exponent == -3
-    assert "× 10⁻³" in forms.text(SHEET)
-    assert "10^{-3}" in forms.latex(SHEET)
+    assert "× 10⁻³" in text(SHEET)
+    assert "10^{-3}" in latex.table(SHEET)
 
 
 def test_zeros_have_no_scale() -> None:
@@ -54,11 +62,11 @@ def test_what_does_not_apply_is_a_dash() -> None:
 def test_a_single_repeat_has_no_deviation() -> None:
     sheet = sheet_of({("grr", "none"): np.array([1.0])})
     assert sheet.number("grr", "none") == "1.00"
-    assert "a single repeat" in forms.text(sheet)
+    assert "a single repeat" in text(sheet)
 
 
 def test_the_best_of_all_and_of_each_row_are_marked() -> None:
-    lines = forms.text(SHEET).splitlines()
+    lines = text(SHEET).splitlines()
     grr, oue = (next(x for x in lines if x.startswith(p)) for p in ("grr", "oue"))
     assert "3.70 ± 0.14 *" in grr
     assert "**" not in grr
@@ -69,8 +77,8 @@ def test_the_best_of_all_and_of_each_row_are_marked() -> None:
 def test_ties_with_the_best_are_marked() -> None:
     sheet = sheet_of({**RUNS, ("ss", "norm_sub"): RUNS["oue", "norm_sub"] + 1e-5})
     assert sheet.tied >= {("ss", "norm_sub")}
-    assert "1.21 ± 0.14 *≈" in forms.text(sheet)
-    assert r"^{\approx}$" in forms.latex(sheet)
+    assert "1.21 ± 0.14 *≈" in text(sheet)
+    assert r"^{\approx}$" in latex.table(sheet)
 
 
 def test_higher_metrics_mark_the_highest() -> None:
@@ -78,7 +86,7 @@ def test_higher_metrics_mark_the_highest() -> None:
 
 
 def test_a_narrow_terminal_folds_the_columns() -> None:
-    wide, narrow = forms.text(SHEET), forms.text(SHEET, width=45)
+    wide, narrow = text(SHEET), text(SHEET, width=45)
     table = narrow.split("\n\n")[1:-2]  # a title before, words after
     assert len(table) > 1
     assert all(len(line) <= 45 for part in table for line in part.splitlines())
@@ -88,7 +96,7 @@ def test_a_narrow_terminal_folds_the_columns() -> None:
 
 
 def test_columns_are_aligned() -> None:
-    lines = forms.text(SHEET).splitlines()[2:6]
+    lines = text(SHEET).splitlines()[2:6]
     ends = [lines[0].index("norm_sub") + len("norm_sub")]
     ends += [line.rindex("0.14") + 4 for line in lines[1:3]]
     ends += [lines[3].rindex("%") + 1]
@@ -102,13 +110,83 @@ def test_markdown_is_a_table() -> None:
     assert "**1.20 ± 0.14** ★" in lines[3]
 
 
-def test_latex_balances_and_escapes() -> None:
-    source = forms.latex(SHEET)
+def test_latex_balances_and_writes_names_as_papers_do() -> None:
+    source = latex.table(SHEET)
     assert source.count("{") == source.count("}")
-    assert r"norm\_sub" in source
+    assert "protocol & none & average & Norm & Norm-Sub" in source
+    assert r"$\ell_1$ (lower is better) at $\varepsilon = 1$" in source
     assert r"\toprule" in source
-    assert r"\mathbf{1.20 \pm 0.14}" in source
+    assert r"\label{tab:small-l1-1}" in source
+    assert r"\underline{\mathbf{1.20}}{\scriptstyle\pm0.14}" in source
     assert "ε" not in source
+
+
+def test_latex_escapes_what_is_not_ours() -> None:
+    sheet = sheet_of({("new_one", "50%"): np.ones(2)}, "my_metric", dataset=r"a_b & \input{x}")
+    source = latex.table(sheet)
+    assert r"new\_one" in source
+    assert r"50\%" in source
+    assert r"my\_metric" in source
+    assert r"a\_b \& \textbackslash{}input\{x\}" in source
+    assert r"\label{tab:a-b-input-x-my-metric-1}" in source
+
+
+def test_a_latex_table_takes_a_column_or_the_page_and_turns_before_it_is_wider() -> None:
+    def wide(methods: int, protocols: int = 1) -> str:
+        names = [(f"p{p}", f"m{i}") for p in range(protocols) for i in range(methods)]
+        return latex.table(sheet_of({pair: np.array([1.0, 1.5]) for pair in names}))
+
+    assert r"\begin{table}" in wide(3)
+    assert r"\begin{table*}" in wide(6)
+    assert "protocol & average & m0" in wide(6)
+    assert "method & p0 & p1 & wins" in wide(16, 2)
+    assert r"\pm0.35" in wide(16, 2)
+    assert r"\pm0.35" not in wide(16, 16)
+    assert "Mean over 2 repeats" in wide(16, 16)
+
+
+def test_the_winner_keeps_its_digits_beside_what_is_far_worse() -> None:
+    sheet = sheet_of({("grr", "none"): np.array([313.0, 320.0]),
+                      ("oue", "none"): np.array([0.02, 0.0214])})  # fmt: skip
+    assert sheet.number("oue", "none") == "2.07 ± 0.10"
+    assert sheet.number("grr", "none") == "31,650 ± 495"
+
+
+def test_a_score_of_which_more_is_better_is_read_as_it_is() -> None:
+    sheet = sheet_of({("grr", "none"): np.array([0.98, 0.97])}, "ndcg", "higher")
+    assert (sheet.exponent, sheet.number("grr", "none")) == (0, "0.975 ± 0.007")
+
+
+def test_many_epsilons_stand_across_one_table() -> None:
+    sheets = [replace(SHEET, epsilon=e) for e in (0.5, 1.0, 2.0)]
+    assert len(forms.texts(sheets)) == 3
+    (made,) = map(unstyled, forms.texts([*sheets, replace(SHEET, epsilon=4.0)]))
+    lines = made.splitlines()
+    assert lines[0].startswith("l1 (lower is better) against ε · small")
+    assert lines[2].split() == ["ε", "0.5", "1", "2", "4"]
+    assert lines[3].split() == ["oue", "norm_sub", *(["0.00120", "**"] * 4)]
+    assert len(forms.against_epsilon(sheets, width=30).split("\n\n")) > 3
+
+
+def test_the_best_is_bold_at_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    printed = io.StringIO()
+    monkeypatch.setattr("sys.stdout", printed)
+    show(forms.text(SHEET))
+    assert "\x1b" not in printed.getvalue()
+    assert printed.getvalue() == text(SHEET) + "\n"
+    monkeypatch.setattr(printed, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    show(forms.text(SHEET))
+    assert "\x1b[1;32m1.20 ± 0.14 **\x1b[0m" in printed.getvalue()
+    monkeypatch.setenv("NO_COLOR", "1")
+    printed.truncate(0)
+    show(forms.text(SHEET))
+    assert "\x1b" not in printed.getvalue()
+
+
+def test_prose_is_wrapped_at_the_width() -> None:
+    assert max(map(len, text(SHEET, width=50).splitlines())) <= 50
 
 
 def test_markdown_shows_names_as_text() -> None:
@@ -117,8 +195,8 @@ def test_markdown_shows_names_as_text() -> None:
     assert r"\<b\>" in forms.markdown(sheet)
 
 
-@pytest.mark.parametrize("render", [forms.text, forms.markdown, forms.latex])
+@pytest.mark.parametrize("render", [text, forms.markdown, latex.table])
 def test_every_form_says_what_it_shows(render: object) -> None:
-    text = render(SHEET)  # type: ignore[operator]
-    for word in ("l1", "lower is better", "small", "grr", "oue", "average", "wins"):
-        assert word in text
+    said = render(SHEET).lower()  # type: ignore[operator]
+    for word in ("lower is better", "small", "grr", "oue", "average", "wins"):
+        assert word in said

@@ -6,7 +6,7 @@ from typing import Literal
 from ldp3.budget import said_of
 from ldp3.cli import options
 from ldp3.cli.speaking import Console
-from ldp3.printing import show
+from ldp3.printing import show, terminal_width
 
 
 def estimate(
@@ -14,15 +14,18 @@ def estimate(
     /,
     *,
     method: options.Method = None,
+    metric: options.Metric = None,
+    ordered: options.Ordered = False,
     confidence: options.Confidence = 0.95,
     simultaneous: bool = False,
+    publish: Literal["all", "safe"] = "all",
     plugins: options.Plugins = [],  # noqa: B006
     output: options.MaybeOutput = None,
     format: Literal["table", "csv", "json"] = "table",
 ) -> None:
     """Estimate the frequencies of a collection, with confidence intervals.
 
-    The method is the plan's, unless another one is given.
+    The method is the plan's, unless another one is given, or a metric that it should serve.
 
     Parameters
     ----------
@@ -30,6 +33,8 @@ def estimate(
         The counts, as `ldp3 aggregate` or `ldp3 merge` wrote them.
     simultaneous
         Intervals that hold for all values at once with this confidence.
+    publish
+        safe: only frequencies, rounded so that their digits do not betray ε to third parties.
     output
         Write the estimate to a .csv, .json or .parquet file, or an .html page.
     format
@@ -37,13 +42,22 @@ def estimate(
     """
     from ldp3.collection.aggregator import Aggregator
     from ldp3.collection.estimates import CollectionEstimate
+    from ldp3.collection.publishing import safely
+    from ldp3.errors import InvalidParameter
     from ldp3.files import require_no_input
 
     if output is not None:
         require_no_input(output, [counts, *plugins])
     server = Aggregator.load(counts, plugins)
     Console().notes(said_of(server.plan.epsilon))
+    if metric is not None:
+        line = ordered or (server.plan.bins is not None and server.plan.other is None)
+        method = options.chosen_method(method, metric, line, plugins)
     found = CollectionEstimate.of(server, method, confidence, simultaneous)
+    if publish == "safe":
+        if output is not None and output.suffix == ".html":
+            raise InvalidParameter("A page shows intervals, which betray ε: publish a table.")
+        found = safely(found, server.plan)
     if output is not None and output.suffix == ".html":
         from ldp3.files import write_text
         from ldp3.reporting.estimate import estimate_page
@@ -51,4 +65,5 @@ def estimate(
         write_text(output, estimate_page(found))
     elif output is not None:
         found.save(output)
-    show({"table": found.text, "csv": found.csv, "json": found.json}[format](), end="")
+    printed = {"table": lambda: found.text(terminal_width()), "csv": found.csv, "json": found.json}
+    show(printed[format](), end="")

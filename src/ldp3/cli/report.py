@@ -1,12 +1,20 @@
 """`ldp3 report`."""
 
 from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from ldp3.budget import said_of
 from ldp3.cli import options
 from ldp3.cli.speaking import Console
 from ldp3.errors import InvalidParameter
 from ldp3.progress import say
+
+_several = Parameter(consume_multiple=True)
+Metrics = Annotated[list[str] | None, _several, Parameter(name=["--metrics", "-u"])]
+Epsilons = Annotated[list[str] | None, _several, Parameter(name=["--epsilon", "-e"])]
+Formats = Annotated[list[str] | None, _several]
 
 
 def report(
@@ -15,6 +23,9 @@ def report(
     *,
     output: options.MaybeOutput = None,
     figures: Path | None = None,
+    metrics: Metrics = None,
+    epsilon: Epsilons = None,
+    format: Formats = None,
 ) -> None:
     """Show results: one HTML page that works offline, or figures and tables for papers.
 
@@ -27,11 +38,18 @@ def report(
         Write the page to this .html file.
     figures
         Write figures (PDF, SVG, PNG), tables (LaTeX, Markdown) and BibTeX into this folder.
+    metrics
+        Show these metrics only.
+    epsilon
+        Show these ε only.
+    format
+        What to write into the folder: pdf, svg, png, tex, md, bib; all by default.
     """
     from ldp3.files import require_no_input
-    from ldp3.reporting.figures import plot
+    from ldp3.reporting.figures import FORMATS, plot
     from ldp3.reporting.page import page_path
     from ldp3.reporting.page import report as write
+    from ldp3.reporting.selection import selected
     from ldp3.results.storage import load_results
 
     if output is None and figures is None:
@@ -39,10 +57,17 @@ def report(
     if output is not None:
         page_path(output)
         require_no_input(output, [results])
-    found = load_results(results)
+    if format is not None and figures is None:
+        raise InvalidParameter("--format says which --figures to write; a page is HTML.")
+    found = selected(
+        load_results(results),
+        None if metrics is None else options.specs("-u", metrics),
+        None if epsilon is None else options.numbers(epsilon),
+    )
     Console().notes(said_of(*found.table["epsilon"].unique()))
     if output is not None:
         write(found, output)
         say(f"{output}: {output.stat().st_size / 1e6:.1f} MB, works offline.")
     if figures is not None:
-        say(f"{figures}: {len(plot(found, figures))} files.")
+        formats = FORMATS if format is None else options.specs("--format", format)
+        say(f"{figures}: {len(plot(found, figures, formats=formats))} files.")

@@ -1,7 +1,6 @@
 """`ldp3 run`."""
 
 import shlex
-import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -14,7 +13,7 @@ from ldp3.cli.data import datasets, inputs
 from ldp3.cli.speaking import Console, duration
 from ldp3.errors import InvalidParameter
 from ldp3.files import require_no_input
-from ldp3.printing import show
+from ldp3.printing import show, terminal_width
 from ldp3.progress import say
 
 Format = Literal["table", "markdown", "latex", "json", "csv"]
@@ -87,8 +86,6 @@ def run(
         raise InvalidParameter("`keep_estimates` needs a folder to keep them in: --output FOLDER.")
     if report is not None:
         _refuse_page(report)
-    if report is not None and len(data) > 1:
-        raise InvalidParameter("A page shows one dataset: leave --report out, or run each alone.")
     for written in filter(None, (output, report)):
         require_no_input(written, [*inputs(data), reading.domain, *plugins])
     users, notes = datasets(data, reading, plugins)
@@ -147,8 +144,9 @@ def _kept(output: Path | None) -> str:
 
 
 def _show(results: "Results", format: str, page: Path | None) -> None:
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    with options.printing(results.render(format, width)):
+    width = terminal_width()
+    text = results.tables(width) if format == "table" else results.render(format)
+    with options.printing(text):
         if page is not None:
             from ldp3.reporting.page import report
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ldp3.arrays import BoolArray, FloatArray, Reports, Total
+from ldp3.collection import cards
 from ldp3.collection.counts import LIMIT, Counts, digests_of, read_counts
 from ldp3.collection.description import require_format
 from ldp3.collection.plan import Plan, as_plan
@@ -247,6 +248,9 @@ class Aggregator:
 
         chosen = self.plan.method if method is None else method
         return build(chosen, *self.plan.modules)(self.estimate())
+
+    def _repr_html_(self) -> str:
+        return cards.of_aggregator(self)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the counts, with the description of the collection."""

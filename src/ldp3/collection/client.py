@@ -5,6 +5,7 @@ from os import PathLike
 from pathlib import Path
 
 from ldp3.budget import MODEST, require_modest
+from ldp3.collection import cards
 from ldp3.collection.memo import Memo
 from ldp3.collection.plan import Plan, as_plan
 from ldp3.errors import as_path
@@ -58,6 +59,9 @@ class Client:
     def spent(self) -> float | None:
         """ε that this person has spent in this collection, if there is a memo to tell."""
         return None if self.memo is None else len(self.memo) * self.plan.epsilon
+
+    def _repr_html_(self) -> str:
+        return cards.of_client(self)
 
     def _fresh(self, code: int) -> bytes:
         # words made anew for every report: words kept over a fork would be used twice

@@ -3,18 +3,23 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import polars as pl
 
+from ldp3.arrays import BoolArray
 from ldp3.collection.aggregator import Aggregator
+from ldp3.display import MARK, standing
 from ldp3.errors import InvalidParameter, require
 from ldp3.files import whole_file
-from ldp3.postprocessing.base import DEFAULT, WHY
+from ldp3.postprocessing.base import WHY
 from ldp3.postprocessing.base import method as build
-from ldp3.printing import columns, visible
+from ldp3.printing import columns, wrapped
 from ldp3.results.spreadsheets import write_csv
 from ldp3.types import Estimate
 
+HEADS = ("frequency", "low", "high", "processed", "from", "to")
 WRITTEN = (".csv", ".json", ".parquet")
 
 
@@ -26,8 +31,10 @@ class CollectionEstimate:
     ----------
     table
         One row per value: label, frequency (unbiased), low and high end of its confidence
-        interval, processed (by the method), and where the method knows one, low and high end of
-        a credible interval of that under its fitted prior.
+        interval, processed (by the method), where the method knows one, low and high end of a
+        credible interval of that under its fitted prior, users (processed, as a number of those
+        who reported), and above_noise: whether the value stands above the noise. In the order of
+        the domain.
     about
         The collection, its number of reports, the method, the confidence, what an interval means.
     """
@@ -50,7 +57,7 @@ class CollectionEstimate:
         low, high = estimate.confidence_interval(confidence, simultaneous)
         refine = build(spec, *plan.modules)
         between = refine.interval(estimate, confidence)
-        values = {
+        values: dict[str, Any] = {
             "label": [plan.label(code) for code in range(plan.d)],
             "frequency": estimate.frequencies,
             "low": low,
@@ -59,6 +66,10 @@ class CollectionEstimate:
         }
         if between is not None:
             values |= {"processed_low": between[0], "processed_high": between[1]}
+        values |= {
+            "users": np.rint(estimate.n * values["processed"]).astype(np.int64),
+            "above_noise": estimate.above_noise(confidence),
+        }
         about: dict[str, object] = {
             "collection": plan.name,
             "identifier": plan.identifier,
@@ -71,6 +82,7 @@ class CollectionEstimate:
             "interval": _meaning(estimate),
             "method": spec,
             "remarks": _remarks(spec, confidence, between is not None),
+            "marks": _marks(values["above_noise"], spec, server.n, confidence),
         }
         return cls(pl.DataFrame(values), about)
 
@@ -94,25 +106,50 @@ class CollectionEstimate:
         content = {**self.about, "values": self.table.to_dicts()}
         return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
-    def text(self) -> str:
-        """Columns for people to read."""
+    @property
+    def ranked(self) -> pl.DataFrame:
+        """From the most frequent value to the least; equal ones in the order of the domain."""
+        return self.table.sort("frequency", descending=True, maintain_order=True)
+
+    def text(self, width: int | None = None) -> str:
+        """Columns for people to read, the most frequent value first; prose as wide as `width`."""
+        about = self.about
+        numbers = self.ranked.drop("label", "users", "above_noise")
+        heads = ["value", "", *HEADS[: numbers.width], "users"]
+        heads[5] = str(about["method"])
+        rows = [
+            [label, MARK if above else "", *(f"{x:.5f}" for x in row), f"{users:,}"]
+            for label, above, users, row in zip(
+                *self.ranked.select("label", "above_noise", "users"), numbers.rows(), strict=True
+            )
+        ]
+        table = columns([heads, *rows], "llr", width)
+        remarks = [about["marks"], *about["remarks"]]  # type: ignore[misc]
+        prose = [wrapped(str(remark), width) for remark in remarks]
+        return "\n\n".join([wrapped(self.title(), width), table, *prose]) + "\n"
+
+    def title(self) -> str:
+        """What the collection is, in one line."""
         about = self.about
         each = "all at once" if about["simultaneous"] else "each"
-        title = (
+        return (
             f"{about['collection']}: {about['n']:,} reports, {about['protocol']}, "
             f"ε = {about['epsilon']:g}; intervals with confidence {about['confidence']:.4g}, {each}"
             f", {about['interval']}"
         )
-        heads = ["value", "frequency", "low", "high", str(about["method"]), "from", "to"]
-        rows = [[label, *(f"{x:.5f}" for x in numbers)] for label, *numbers in self.table.rows()]
-        table = columns([heads[: self.table.width], *rows], "lr")
-        remarks = "".join(f"\n{remark}\n" for remark in about["remarks"])  # type: ignore[attr-defined]
-        return f"{visible(title)}\n\n{table}\n{remarks}"
+
+
+def _marks(above: BoolArray, method: str, n: int, level: float) -> str:
+    """What the mark and the numbers of users mean."""
+    return (
+        f"{standing(above)}: with confidence {level:.4g} for all of these at once, somebody holds "
+        f"them. users: {method} × {n:,}."
+    )
 
 
 def _remarks(method: str, level: float, between: bool) -> list[str]:
     """What must be known of a method to read its numbers, one sentence each."""
-    said = [f"{method}: {WHY}."] if method == DEFAULT else []
+    said = [f"{method}: {WHY[method]}."] if method in WHY else []
     if between:
         said.append(
             f"from, to: where {method} believes the frequency to be, if it is one like the others; "

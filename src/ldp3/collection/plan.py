@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from ldp3 import specs
-from ldp3.collection import description
+from ldp3.collection import cards, description
 from ldp3.collection.bins import as_edges, bin_of
 from ldp3.collection.wire import TAG_BYTES, VERSION, Wire
 from ldp3.datasets.ranges import range_labels
@@ -230,6 +230,9 @@ class Plan:
         first = {key: content.pop(key) for key in ("format", "version")}
         notes = {"identifier": self.identifier, "ledger": description.ledger(self.epsilon)}
         return {**first, **notes, **content}
+
+    def _repr_html_(self) -> str:
+        return cards.of_plan(self)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the description file; one of another collection is never overwritten."""

@@ -140,7 +140,7 @@ def _measure(
     progress: Progress,
 ) -> int | None:
     """Run what is left to run, look by look; the repeats at the last one, None if stopped."""
-    done, size = frozenset(measured.cells), lab.experiment.size
+    done, size = frozenset(measured.cells), len(lab.cells) * lab.experiment.repeats
     progress.expect(size, len(done))
     if done:
         progress.note(f"{len(done)} of {size} cells are done already; going on.")

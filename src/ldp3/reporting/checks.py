@@ -18,11 +18,7 @@ MEANS = {
 
 def check(results: Results) -> None:
     """Refuse a table that no single run can have written, and truth or means of another one."""
-    if not isinstance(results, Results):
-        raise InvalidParameter(
-            f"Results are needed, as `benchmark` gives them or `load_results` reads them, got "
-            f"{short(results)}."
-        )
+    require_results(results)
     _check_values(results.table)
     _check_one_dataset(results.table)
     _check_repeats(results.table)
@@ -30,9 +26,18 @@ def check(results: Results) -> None:
     _check_means(results)
 
 
-def _check_values(table: pl.DataFrame) -> None:
-    if table.is_empty():
+def require_results(results: Results) -> None:
+    """Refuse what is no results, and results without rows."""
+    if not isinstance(results, Results):
+        raise InvalidParameter(
+            f"Results are needed, as `benchmark` gives them or `load_results` reads them, got "
+            f"{short(results)}."
+        )
+    if results.table.is_empty():
         raise InvalidData("These results hold no rows: there is nothing to show.")
+
+
+def _check_values(table: pl.DataFrame) -> None:
     for name in (n for n in table.columns if n not in LIMITS):
         if table[name].null_count():
             raise InvalidData(f"Results must be complete, but {name!r} is empty in some rows.")

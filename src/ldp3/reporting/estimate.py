@@ -1,20 +1,20 @@
-"""The estimate of a real collection as one HTML page, without a single script."""
+"""The estimate of a real collection as one HTML page, which sorts."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import polars as pl
 
-from ldp3.reporting.rendering import render
+from ldp3.reporting.rendering import render, script
 
 
 class Estimated(Protocol):
     """What a collection says about its people.
 
-    `table` has `label frequency low high processed`, one row per value, and `processed_low
-    processed_high` if the method knows them; `about` says the collection, protocol, epsilon, n,
-    refused (reports by reason), confidence, simultaneous, interval (what one is for), method, and
-    in `remarks` what must be known of the method.
+    `table` has `label frequency low high processed users above_noise`, one row per value, and
+    `processed_low processed_high` if the method knows them; `about` says the collection, protocol,
+    epsilon, n, refused (reports by reason), confidence, simultaneous, interval (what one is for),
+    method, in `remarks` what must be known of the method, in `marks` what the mark means.
     """
 
     @property
@@ -23,12 +23,19 @@ class Estimated(Protocol):
     def about(self) -> Mapping[str, Any]: ...
 
 
+NUMBERS = ("frequency", "low", "high", "processed", "processed_low", "processed_high")
+HEADS = {"processed_low": "from", "processed_high": "to"}
+
+
 def estimate_page(answer: Estimated) -> str:
     """Labels, frequencies, intervals and post-processed values, as bars and numbers."""
-    about, table = answer.about, answer.table
+    about, table = answer.about, answer.table.with_row_index("place")
     each = "for all values at once" if about["simultaneous"] else "each"
     left_out = ", ".join(f"{count:,} {reason}" for reason, count in about["refused"].items())
     top = max(float(x) for name in ("high", "processed") for x in table[name]) or 1.0
+    numbers = [name for name in NUMBERS if name in table.columns]
+    heads = {**HEADS, "processed": about["method"]}
+    ranked = table.sort("frequency", descending=True, maintain_order=True)
     context = {
         "name": about["collection"],
         "facts": f"{about['n']:,} reports · {about['protocol']}, ε = {about['epsilon']:g} · "
@@ -37,26 +44,26 @@ def estimate_page(answer: Estimated) -> str:
         "method": about["method"],
         "left_out": f"Reports left out: {left_out}." if left_out else "",
         "remarks": about.get("remarks", []),
-        "between": "processed_low" in table.columns,
-        "rows": [_row(top, *row) for row in table.rows()],
+        "marks": about.get("marks", ""),
+        "heads": [*(heads.get(name, name) for name in numbers), "users"],
+        "rows": [_row(top, row, numbers) for row in ranked.to_dicts()],
     }
-    return render("estimate.html", context)
+    return render("estimate.html", context, [script("estimate.js")])
 
 
-def _row(
-    top: float, label: str, frequency: float, low: float, high: float, processed: float,
-    *between: float,
-) -> dict[str, Any]:  # fmt: skip
+def _row(top: float, row: Mapping[str, Any], numbers: Sequence[str]) -> dict[str, Any]:
     """The numbers of one value, and where its marks stand in a chart that ends at `top`."""
 
     def share(x: float) -> str:
         return f"{100 * min(max(x, 0.0), top) / top:.2f}%"
 
     return {
-        "label": label,
-        "bar": share(processed),
-        "low": share(low),
-        "width": share(high - low),
-        "point": share(frequency),
-        "numbers": [f"{x:.5f}" for x in (frequency, low, high, processed, *between)],
+        "label": row["label"],
+        "place": row["place"],
+        "above": row["above_noise"],
+        "bar": share(row["processed"]),
+        "low": share(row["low"]),
+        "width": share(row["high"] - row["low"]),
+        "point": share(row["frequency"]),
+        "numbers": [*(f"{row[name]:.5f}" for name in numbers), f"{row['users']:,}"],
     }

@@ -3,18 +3,25 @@
 The same results give the same files, byte for byte: no dates, no random names.
 """
 
+import io
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
-from ldp3.errors import InvalidData, as_path
+from ldp3.errors import InvalidData, as_path, one_of, require, several
 from ldp3.files import whole_file, write_text
 from ldp3.reporting import drawings
 from ldp3.reporting.citations import bibtex, used_by
 from ldp3.reporting.findings import Findings
-from ldp3.results import forms
+from ldp3.reporting.selection import each_dataset, selected
+from ldp3.results import forms, latex
+from ldp3.results.sheets import Sheet
 from ldp3.results.table import Results
 
 if TYPE_CHECKING:
@@ -44,41 +51,131 @@ METADATA: dict[str, dict[str, Any]] = {
 }
 
 
-def plot(results: Results, path: str | Path) -> list[Path]:
-    """Write every figure (PDF, SVG, PNG), table (LaTeX, Markdown) and reference into a folder.
+TEXTS: dict[str, Callable[[Sheet], str]] = {"tex": latex.table, "md": forms.markdown}
+FORMATS = (*METADATA, *TEXTS, "bib")
 
-    What the results cannot show is not written; the files that are come back.
+
+@dataclass(frozen=True)
+class Figures:
+    """Figures by name, as SVG; a notebook shows them."""
+
+    drawn: Mapping[str, str]
+
+    def _repr_html_(self) -> str:
+        shown = []
+        for name, text in self.drawn.items():
+            data = b64encode(text.encode()).decode()
+            shown.append(
+                f'<img alt="{escape(name)}" style="max-width:100%" '
+                f'src="data:image/svg+xml;base64,{data}">'
+            )
+        return "<br>".join(shown)
+
+
+@overload
+def plot(
+    results: Results,
+    path: None = None,
+    metrics: str | Sequence[str] | None = None,
+    epsilons: float | Sequence[float] | None = None,
+) -> Figures: ...
+@overload
+def plot(
+    results: Results,
+    path: str | Path,
+    metrics: str | Sequence[str] | None = None,
+    epsilons: float | Sequence[float] | None = None,
+    formats: str | Sequence[str] = FORMATS,
+) -> list[Path]: ...
+def plot(
+    results: Results,
+    path: str | Path | None = None,
+    metrics: str | Sequence[str] | None = None,
+    epsilons: float | Sequence[float] | None = None,
+    formats: str | Sequence[str] = FORMATS,
+) -> Figures | list[Path]:
+    """Figures of results: in a notebook, or every figure and table for a paper in a folder.
+
+    What the results cannot show is left out.
+
+    Parameters
+    ----------
+    results
+        As `benchmark` gives them or `load_results` reads them.
+    path
+        The folder to write into; the files come back. Without one the figures do, to be looked at:
+        those of the first metric and the strictest ε, unless others are named.
+    metrics, epsilons
+        Of which; of all by default.
+    formats
+        What to write: pdf, svg, png (figures), tex, md (tables), bib (references).
     """
-    found, folder = Findings(results), as_path(path, "a folder")
+    parts = each_dataset(selected(results, metrics, epsilons))
+    if path is None:
+        return _inline(parts, metrics is None, epsilons is None)
+    wanted = [formats] if isinstance(formats, str) else several(formats, "`formats`")
+    for one in wanted:
+        require(one_of(one, FORMATS), "`formats`", f"are {', '.join(FORMATS)}", one)
+    folder, names = as_path(path, "a folder"), _file_names(parts)
+    written: list[Path] = []
+    for name, part in parts.items():
+        found, own = Findings(part), folder / names[name] if len(parts) > 1 else folder
+        _make(own)
+        written += [*_write_texts(found, own, wanted), *_write_figures(found, own, wanted)]
+    return written
+
+
+def _inline(parts: Mapping[str, Results], first_metric: bool, first_epsilon: bool) -> Figures:
+    drawn: dict[str, str] = {}
+    for name, part in parts.items():
+        one = selected(part, str(part.table["metric"][0])) if first_metric else part
+        found, where = Findings(one), f"{name}: " if len(parts) > 1 else ""
+        epsilons = found.epsilons[:1] if first_epsilon else found.epsilons
+        with _drawing():
+            for title, figure in _figures(found, epsilons):
+                text = io.StringIO()
+                figure.savefig(text, format="svg", metadata=METADATA["svg"], bbox_inches="tight")
+                drawn[where + title] = text.getvalue()
+    return Figures(drawn)
+
+
+def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InvalidData(f"{folder}: cannot be written: {error.strerror}.") from error
-    return [*_write_texts(found, folder), *_write_figures(found, folder)]
 
 
-def _write_texts(found: Findings, folder: Path) -> list[Path]:
+def _write_texts(found: Findings, folder: Path, formats: Sequence[str]) -> list[Path]:
     names = _file_names(found.metrics)
-    texts = {"references.bib": bibtex(used_by(found.results))}
+    texts = {"references.bib": bibtex(used_by(found.results))} if "bib" in formats else {}
     for (metric, epsilon), sheet in found.sheets.items():
-        for suffix, render in ((".tex", forms.latex), (".md", forms.markdown)):
-            texts[f"table-{names[metric]}-{_number(epsilon)}{suffix}"] = render(sheet)
+        for kind, render in TEXTS.items():
+            if kind in formats:
+                texts[f"table-{names[metric]}-{_number(epsilon)}.{kind}"] = render(sheet)
     for name, text in texts.items():
         write_text(folder / name, text + "\n")
     return [folder / name for name in texts]
 
 
-def _write_figures(found: Findings, folder: Path) -> list[Path]:
-    from matplotlib import style
-
+def _write_figures(found: Findings, folder: Path, formats: Sequence[str]) -> list[Path]:
+    kinds = [kind for kind in METADATA if kind in formats]
     written: list[Path] = []
-    with style.context(["default", STYLE]), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph")  # a label in a script that no font here has
-        for name, figure in _figures(found):
-            files = {kind: folder / f"{name}.{kind}" for kind in METADATA}
+    with _drawing():
+        for name, figure in _figures(found, found.epsilons) if kinds else ():
+            files = {kind: folder / f"{name}.{kind}" for kind in kinds}
             save(figure, files)
             written += files.values()
     return written
+
+
+@contextmanager
+def _drawing() -> Iterator[None]:
+    from matplotlib import style
+
+    with style.context(["default", STYLE]), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph")  # a label in a script that no font here has
+        yield
 
 
 def save(figure: "Figure", files: Mapping[str, Path]) -> None:
@@ -92,10 +189,10 @@ def save(figure: "Figure", files: Mapping[str, Path]) -> None:
             figure.savefig(temporary, format=kind, metadata=METADATA[kind], bbox_inches=box)
 
 
-def _figures(found: Findings) -> Iterator[tuple[str, "Figure"]]:
-    """Every figure that these findings can fill, and what to call it."""
+def _figures(found: Findings, epsilons: Sequence[float]) -> Iterator[tuple[str, "Figure"]]:
+    """Every figure that these findings can fill, and what to call it; `epsilons` one by one."""
     names = _file_names(found.metrics)
-    for metric, epsilon in found.sheets:
+    for metric, epsilon in ((m, e) for m, e in found.sheets if e in epsilons):
         where = f"{names[metric]}-{_number(epsilon)}"
         yield f"heatmap-{where}", drawings.heat(found, metric, epsilon)
         if found.sizes_differ:
@@ -111,13 +208,13 @@ def _figures(found: Findings) -> Iterator[tuple[str, "Figure"]]:
             yield f"wins-{name}", drawings.wins(found, metric)
 
 
-def _file_names(metrics: Iterable[str]) -> dict[str, str]:
-    """What files call the metrics, each by a name of its own."""
+def _file_names(given: Iterable[str]) -> dict[str, str]:
+    """What files call metrics or datasets, each by a name of its own."""
     names: dict[str, str] = {}
-    for metric in metrics:
-        plain = re.sub(r"[^A-Za-z0-9.]+", "_", metric).strip("_")
+    for one in given:
+        plain = re.sub(r"[^A-Za-z0-9.]+", "_", one).strip("_.") or "unnamed"
         others = (plain, *(f"{plain}_{i}" for i in range(2, len(names) + 2)))
-        names[metric] = next(name for name in others if name not in names.values())
+        names[one] = next(name for name in others if name not in names.values())
     return names
 
 

@@ -2,21 +2,66 @@
 
 from collections.abc import Callable, Sequence
 
-from ldp3.printing import columns, escape_latex, escape_markdown, markdown_table, visible
+from ldp3.printing import (
+    BEST,
+    GOOD,
+    QUIET,
+    columns,
+    escape_markdown,
+    markdown_table,
+    styled,
+    wrapped,
+)
+from ldp3.results import latex
 from ldp3.results.sheets import Sheet
 from ldp3.results.winner import winner
 
 FORMATS = ("table", "markdown", "latex", "json", "csv")
 TIMES = "× limit"
+EPSILONS = 3  # more of them stand across one table
+ROWS = 24  # of such a table
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def texts(sheets: Sequence[Sheet], width: int | None = None) -> list[str]:
+    """Plain text: a table for each question; one against ε where there are many ε."""
+    groups: dict[tuple[object, ...], list[Sheet]] = {}
+    for sheet in sheets:
+        asked = sheet.metric, sheet.dataset, sheet.n, sheet.d, sheet.attack
+        groups.setdefault(asked, []).append(sheet)
+    made = []
+    for group in groups.values():
+        one = len(group) > EPSILONS
+        made += [against_epsilon(group, width)] if one else [text(s, width) for s in group]
+    return made
 
 
 def text(sheet: Sheet, width: int | None = None) -> str:
     """Plain text; columns that do not fit into `width` follow below."""
     names = ["", *sheet.protocols, "wins", *([TIMES] if sheet.limited else [])]
     rows = zip(names, *(_aligned(sheet, column) for column in sheet.columns), strict=True)
-    shown = visible(_title(sheet)), columns(list(rows), "l", width), _legend(sheet)
-    return "\n\n".join([*shown, visible(winner(sheet))])
+    table = columns(list(rows), "l", width)
+    title, legend, won = (wrapped(s, width) for s in (_title(sheet), _legend(sheet), winner(sheet)))
+    return "\n\n".join([title, table, legend, won])
+
+
+def against_epsilon(sheets: Sequence[Sheet], width: int | None = None) -> str:
+    """Plain text: combinations down, from the best on average, ε across."""
+    ordered = sorted(sheets, key=lambda sheet: sheet.epsilon)
+    ranks = [_ranks(sheet) for sheet in ordered]
+    pairs = list(dict.fromkeys(pair for rank in ranks for pair in rank))
+    last = len(pairs) + 1  # where it was not run
+    pairs.sort(key=lambda pair: sum(rank.get(pair, last) for rank in ranks))
+    head = ["ε", *(f"{sheet.epsilon:g}  " for sheet in ordered)]
+    rows = [[_named(pair), *(_mean(sheet, pair) for sheet in ordered)] for pair in pairs[:ROWS]]
+    left = len(pairs) - ROWS
+    more = f" {left} more combinations are in every other format." if left > 0 else ""
+    legend = (
+        f"Mean over {ordered[0].repeats} repeats; ** best at its ε, ≈ tied with it; "
+        f"ordered by the average rank.{more}"
+    )
+    title = wrapped(_title(ordered[0], across=True), width)
+    return "\n\n".join([title, columns([head, *rows], "lr", width), wrapped(legend, width)])
 
 
 def markdown(sheet: Sheet) -> str:
@@ -37,67 +82,40 @@ def markdown(sheet: Sheet) -> str:
     return f"{escape_markdown(_title(sheet))}\n\n{body}\n\n{said}"
 
 
-def latex(sheet: Sheet) -> str:
-    """A LaTeX table for booktabs: the best of each row in bold, the best of all underlined."""
-
-    def cell(protocol: str, column: str) -> str:
-        number = sheet.number(protocol, column, r" \pm ").replace("–", "-")
-        mark = sheet.mark(protocol, column)
-        number = rf"\mathbf{{{number}}}" if "*" in mark else number
-        number = rf"\underline{{{number}}}" if mark == "**" else number
-        tied = r"^{\approx}" if "≈" in mark else ""
-        return f"${number}{tied}$"
-
-    def line(cells: Sequence[str]) -> str:
-        return " & ".join(cells) + r" \\"
-
-    names = [escape_latex(c) for c in sheet.columns]
-    wins = [sheet.win(c).replace("%", r"\%") for c in sheet.columns]
-    caption = escape_latex(_title(sheet)).replace("ε", r"$\varepsilon$").replace("×", r"$\times$")
-    scale = (
-        (rf"$\times 10^{{{sheet.exponent}}}$, " if sheet.exponent else "")
-        + rf"mean $\pm$ standard deviation over {sheet.repeats} repeats; bold: best of its row; "
-        r"underlined: best of all; $\approx$: tied with it."
-    )
-    return "\n".join(
-        [
-            r"\begin{table}",
-            r"  \centering",
-            rf"  \caption{{{caption}. {scale}}}",
-            rf"  \begin{{tabular}}{{l{'r' * len(names)}}}",
-            r"    \toprule",
-            "    " + line(["protocol", *names]),
-            r"    \midrule",
-            *(
-                "    " + line([escape_latex(p), *(cell(p, c) for c in sheet.columns)])
-                for p in sheet.protocols
-            ),
-            r"    \midrule",
-            "    " + line(["wins", *wins]),
-            *(
-                ["    " + line([r"$\times$ limit", *map(sheet.times_limit, sheet.columns)])]
-                if sheet.limited
-                else []
-            ),
-            r"    \bottomrule",
-            r"  \end{tabular}",
-            r"\end{table}",
-        ]
-    )
+RENDER: dict[str, Callable[[Sheet], str]] = {"markdown": markdown, "latex": latex.table}
 
 
-RENDER: dict[str, Callable[[Sheet], str]] = {"markdown": markdown, "latex": latex}
+def _ranks(sheet: Sheet) -> dict[tuple[str, str], int]:
+    ordered = sorted(sheet.means, key=sheet.means.__getitem__, reverse=sheet.better == "higher")
+    return {pair: rank for rank, pair in enumerate(ordered, 1)}
 
 
-def _title(sheet: Sheet) -> str:
+def _named(pair: tuple[str, str]) -> str:
+    return pair[0] if pair[1] == "none" else f"{pair[0]} {pair[1]}"
+
+
+def _mean(sheet: Sheet, pair: tuple[str, str]) -> str:
+    if pair not in sheet.means:
+        return "–  "
+    mark = "**" if pair == sheet.best else "≈" if pair in sheet.tied else ""
+    return _marked(f"{sheet.means[pair]:#.3g}".rstrip("."), mark, _look(sheet, *pair))
+
+
+def _look(sheet: Sheet, protocol: str, column: str) -> str:
+    pair = protocol, column
+    return BEST if pair == sheet.best else GOOD if pair in sheet.tied else ""
+
+
+def _title(sheet: Sheet, across: bool = False) -> str:
     if not sheet.by_users:
         way = "exact simulation"
     else:
         every = set(sheet.by_users) == set(sheet.protocols)
         way = "by users" if every else f"by users: {', '.join(sheet.by_users)}"
     attack = "" if sheet.attack == "none" else f" under {sheet.attack}"
+    where = "against ε" if across else f"at ε = {sheet.epsilon:g}"
     return (
-        f"{sheet.metric} ({sheet.better} is better) at ε = {sheet.epsilon:g}{attack} · "
+        f"{sheet.metric} ({sheet.better} is better) {where}{attack} · "
         f"{sheet.dataset}: n = {sheet.n:,}, d = {sheet.d:,}, {way}"
     )
 
@@ -128,4 +146,12 @@ def _aligned(sheet: Sheet, column: str) -> list[str]:
         numbers, marks = [*numbers, sheet.times_limit(column)], [*marks, ""]
     widest = max(len(sheet.number(p, c)) for p in sheet.protocols for c in sheet.columns)
     width = max(widest, *map(len, sheet.columns))
-    return [f"{n:>{width}} {m:<2}" for n, m in zip(numbers, marks, strict=True)]
+    looks = ["", *(_look(sheet, p, column) for p in sheet.protocols), QUIET]
+    looks += [QUIET] if sheet.limited else []
+    cells = zip(numbers, marks, looks, strict=True)
+    return [" " * (width - len(number)) + _marked(number, *look) for number, *look in cells]
+
+
+def _marked(number: str, mark: str, look: str) -> str:
+    """A number and room for its mark."""
+    return styled(f"{number} {mark}" if mark else number, look) + " " * (3 - len(mark) - bool(mark))

@@ -105,19 +105,34 @@ class Sheet:
 
     @cached_property
     def exponent(self) -> int:
-        """Power of ten to factor out: typical numbers then have one digit before the dot."""
+        """Power of ten to factor out, so that the best has one digit before the dot.
+
+        A score of which more is better is read as it is.
+        """
         sizes = [abs(mean) for mean in self.means.values() if mean]
-        return floor(log10(float(np.median(sizes)))) if sizes else 0
+        best = abs(self.means[self.best]) or (float(np.median(sizes)) if sizes else 1.0)
+        if self.better == "higher" and 0.01 <= best < 1000:
+            return 0
+        return floor(log10(best))
 
     def number(self, protocol: str, column: str, plus_minus: str = " ± ") -> str:
-        """``3.08 ± 0.12``, scaled; a dash where the method does not apply."""
+        """``3.08 ± 0.12``, scaled; a dash where the method does not apply.
+
+        The best has three digits; what is much larger has none behind the dot.
+        """
         values = self.values(protocol, column)
         if values is None:
             return "–"
-        mean, std = values.mean() / 10.0**self.exponent, ties.spread(values)
+        mean, std = float(values.mean()) / 10.0**self.exponent, ties.spread(values)
+        decimals = self._decimals(mean)
         if std is None:
-            return f"{mean:.2f}"
-        return f"{mean:.2f}{plus_minus}{std / 10.0**self.exponent:.2f}"
+            return _written(mean, decimals)
+        deviation = _written(std / 10.0**self.exponent, decimals)
+        return f"{_written(mean, decimals)}{plus_minus}{deviation}"
+
+    def _decimals(self, mean: float) -> int:
+        best = abs(self.means[self.best]) / 10.0**self.exponent or 1.0
+        return max(2 - floor(log10(max(abs(mean), best))), 0)
 
     def mark(self, protocol: str, column: str) -> str:
         """``**`` for the best of all, ``*`` for the best of its row, ``≈`` for what is tied."""
@@ -172,6 +187,10 @@ def sheets(table: pl.DataFrame, better: Mapping[str, str], looks: int = 1) -> li
             )
         )
     return made
+
+
+def _written(number: float, decimals: int) -> str:
+    return f"{number:,.{decimals}f}" if abs(number) < 1e6 else f"{number:.2e}"
 
 
 def _limits(table: pl.DataFrame) -> dict[str, FloatArray]:

@@ -11,6 +11,7 @@ import polars as pl
 from ldp3 import specs
 from ldp3.errors import InvalidData, InvalidParameter, as_path, one_of, require_share, short
 from ldp3.metrics.base import Metric
+from ldp3.printing import unstyled
 from ldp3.results import forms, sheets, ties
 from ldp3.results.pairs import ROUNDING
 from ldp3.results.spreadsheets import write_csv
@@ -32,6 +33,9 @@ SCHEMA: dict[str, Any] = {
     "distribution_limit": pl.Float64,
 }
 LIMITS = ["limit", "distribution_limit"]  # null where there is none
+# in `best`: what is asked for first and last, for a wide table is shown without its middle
+BEST = ["rank", "protocol", "method", "mean", "std", "p_value", "n", "d", "attack", "dataset",
+        "metric", "epsilon", "tied"]  # fmt: skip
 COMBINATION = [*ties.QUESTION, "protocol", "method", "simulate"]  # all but the repeat
 
 
@@ -110,7 +114,7 @@ class Results:
         `p_value` is that of the surest test. Methods that gave the same numbers share a rank.
         """
         require_share("alpha", alpha)
-        return ties.best(self.table, self.better, alpha, self.looks)
+        return ties.best(self.table, self.better, alpha, self.looks).select(BEST)
 
     def sheets(self) -> list[sheets.Sheet]:
         """The paper's tables: one for each question."""
@@ -164,8 +168,12 @@ class Results:
             rows = {"summary": self.summary().to_dicts(), "best": self.best().to_dicts()}
             return json.dumps(rows, indent=2, ensure_ascii=False)
         if format == "table":
-            return "\n\n\n".join(forms.text(sheet, width) for sheet in self.sheets())
+            return unstyled(self.tables(width))
         return "\n\n".join(map(forms.RENDER[format], self.sheets()))
+
+    def tables(self, width: int | None = None) -> str:
+        """The paper's tables as `show` prints them, with the best in bold at a terminal."""
+        return "\n\n\n".join(forms.texts(self.sheets(), width))
 
     def save(self, path: str | Path) -> None:
         """Write the table (``.csv``, ``.parquet``, ``.json``), or everything into a folder.
