@@ -26,6 +26,9 @@ def recommend(
     margin: float = 0.01,
     max_bits: int | None = None,
     max_decode: float | None = None,
+    fake_users: str = "0",
+    attack: options.Attacks = ["mga"],  # noqa: B006
+    targets: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
     threads: options.Threads = None,
     seed: options.Seed = 0,
     plugins: options.Plugins = [],  # noqa: B006
@@ -50,6 +53,10 @@ def recommend(
         Leave out protocols whose reports are longer.
     max_decode
         Leave out protocols whose server would need more seconds, on one core, for all users.
+    fake_users
+        Be robust against so many fake users: a number, or a share of all reports such as 1%.
+    targets
+        What they want to raise: top:10, random:10, labels; the rarest values by default.
     format
         How the answer is printed.
     save
@@ -82,6 +89,9 @@ def recommend(
             margin=margin,
             max_bits=max_bits,
             max_decode=max_decode,
+            fake_users=fake_users,
+            attacks=options.specs("-a", attack),
+            targets=targets,
             seed=seed,
             threads=threads,
             plugins=plugins,

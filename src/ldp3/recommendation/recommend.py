@@ -14,7 +14,7 @@ from ldp3.datasets.loading import load_all
 from ldp3.errors import InvalidParameter
 from ldp3.experiment.cells import Cell
 from ldp3.experiment.executors import require_threads
-from ldp3.experiment.grid import Experiment, Named, experiment
+from ldp3.experiment.grid import NOBODY, Experiment, Named, experiment
 from ldp3.experiment.lab import Lab
 from ldp3.experiment.run import Rule, run
 from ldp3.noise import Noise, PureNoise
@@ -26,6 +26,8 @@ from ldp3.recommendation.contest import Combination, Contest, Question
 from ldp3.recommendation.limits import Limits, with_designs
 from ldp3.recommendation.populations import Populations
 from ldp3.recommendation.race import POPULATIONS, Rules
+from ldp3.recommendation.robustness import RobustContest, Threat
+from ldp3.recommendation.robustness import contest as contest_of
 from ldp3.recommendation.sentences import USUAL, Candidate, Interval
 from ldp3.results.table import Results
 from ldp3.types import Dataset
@@ -46,6 +48,9 @@ def recommend(
     margin: float = 0.01,
     max_bits: int | None = None,
     max_decode: float | None = None,
+    fake_users: float | str = 0,
+    attacks: Named | Sequence[Named] = "mga",
+    targets: str | Sequence[str] | None = None,
     seed: int = 0,
     threads: int | None = None,
     executor: Executor | str | None = None,
@@ -74,6 +79,10 @@ def recommend(
     max_decode
         Leave out protocols whose server would count and decode the reports of all users for more
         seconds than that, on one core, as measured here.
+    fake_users, attacks, targets
+        Be robust against so many fake users, a number or a share of all reports such as ``"1%"``,
+        who do the worst of these attacks; by default they raise the rarest values. Errors are then
+        those of the worst case.
     seed
         Where all randomness starts.
     threads, executor
@@ -92,6 +101,7 @@ def recommend(
     if others:
         raise InvalidParameter("A recommendation is for one sample: give one dataset.")
     scaled = sample.scaled(sample.n if population is None else population)
+    threat = Threat(fake_users, attacks, targets).on(scaled)
     ex = experiment(
         [scaled],
         epsilons,
@@ -101,15 +111,20 @@ def recommend(
         seed=seed,
         keep="scores",
         plugins=plugins,
+        attacks=threat.attacks,
+        fake_users=threat.fake_users,
+        targets=threat.targets or (),
     )
     ex, left_out = limits.applied(ex)
+    ex, unattackable = threat.applied(ex)
     rules = Rules(1 - confidence, margin, race.looks(sample.d))
     drawn = _populations(sample, scaled.n, seed, threads)
     lab = Lab(replace(ex, datasets=drawn, repeats=rules.looks[-1], limit=False))
-    contest = Contest(lab, rules)
+    contest = contest_of(lab, rules)
     with progress or Bar() as shown:
         _run(lab, executor, threads, shown, contest)
         answers = _Answers(contest, sample, executor, threads, shown)
+        answered = tuple(answers.to(question) for question in contest.standings)
         return Recommendation(
             sample.name,
             sample.n,
@@ -118,8 +133,13 @@ def recommend(
             confidence,
             margin,
             seed,
-            tuple(answers.to(question) for question in contest.standings),
-            (*_notes(lab, sample, population), *left_out),
+            answered,
+            (
+                *_robust(contest, answered),
+                *_notes(lab, sample, population),
+                *left_out,
+                *unattackable,
+            ),
         )
 
 
@@ -253,6 +273,7 @@ class _Answers:
             methods=tuple(methods),
             repeats=CHECKS,
             repeats_asked=True,
+            attacks=(NOBODY,),
             seed=ex.seed + 1,  # not the collections that chose it
             keep="estimates",
         )
@@ -278,6 +299,13 @@ def _interval(values: FloatArray, limit: float) -> Interval:
     found = race.summary(values)
     mean, half = float(found.mean), limit * float(np.sqrt(found.variance))
     return Interval(mean, mean - half, mean + half)
+
+
+def _robust(contest: Contest, answers: Sequence[Answer]) -> Iterator[str]:
+    if isinstance(contest, RobustContest):
+        for found in answers:
+            chosen = found.best.protocol, found.best.method
+            yield contest.said((found.epsilon, found.metric), chosen)
 
 
 def _notes(lab: Lab, sample: Dataset, population: int | None) -> Iterator[str]:
