@@ -23,6 +23,7 @@ from ldp3.plugins import load_plugins
 from ldp3.protocols.base import FrequencyOracle, PureOracle
 from ldp3.recommendation.contest import Combination, Contest, Question
 from ldp3.recommendation.race import Rules
+from ldp3.recommendation.sentences import combination
 from ldp3.types import Dataset
 
 TARGETS = 10  # rare values that fake users raise, if nobody says which; half of fewer than 20
@@ -119,15 +120,12 @@ class RobustContest(Contest):
         assert isinstance(oracle, PureOracle)
         fakes = fake_count(self.lab.experiment.fake_users, self.lab.datasets[cell.dataset].n)
         more = abs(clean[chosen] / clean[other] - 1)
-        costs = (
-            f"costs {more:.1%} more than {' + '.join(other)}" if more >= 5e-4 else "costs nothing"
-        )
+        price = f"{more:.1%} more than {combination(*other)}" if more >= 5e-4 else "the least"
         return (
-            f"All errors at ε = {epsilon:g} are those of the worse of two collections, without and "
-            f"with {fakes:,} fake users. {' + '.join(chosen)} alone has {metric} = "
-            f"{clean[chosen]:.4g} without them, and so {costs}. One fake user weighs as "
-            f"{amplification(oracle):.1f} honest ones: {self._swap(oracle, cell.dataset):,} swap the "
-            f"two most frequent values."
+            f"Errors at ε = {epsilon:g} are the worst without and with {fakes:,} fake users. "
+            f"Without them {combination(*chosen)} has {metric} = {clean[chosen]:.4g}, {price}. One "
+            f"fake user weighs as {amplification(oracle):.1f} honest ones; "
+            f"{self._swap(oracle, cell.dataset):,} of them swap the two most frequent values."
         )
 
     def _swap(self, oracle: PureOracle, dataset: str) -> int:
