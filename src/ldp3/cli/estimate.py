@@ -14,6 +14,8 @@ def estimate(
     /,
     *,
     method: options.Method = None,
+    metric: options.Metric = None,
+    ordered: options.Ordered = False,
     confidence: options.Confidence = 0.95,
     simultaneous: bool = False,
     publish: Literal["all", "safe"] = "all",
@@ -23,7 +25,7 @@ def estimate(
 ) -> None:
     """Estimate the frequencies of a collection, with confidence intervals.
 
-    The method is the plan's, unless another one is given.
+    The method is the plan's, unless another one is given, or a metric that it should serve.
 
     Parameters
     ----------
@@ -48,6 +50,9 @@ def estimate(
         require_no_input(output, [counts, *plugins])
     server = Aggregator.load(counts, plugins)
     Console().notes(said_of(server.plan.epsilon))
+    if metric is not None:
+        line = ordered or (server.plan.bins is not None and server.plan.other is None)
+        method = options.chosen_method(method, metric, line, plugins)
     found = CollectionEstimate.of(server, method, confidence, simultaneous)
     if publish == "safe":
         if output is not None and output.suffix == ".html":

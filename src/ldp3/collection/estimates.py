@@ -13,7 +13,7 @@ from ldp3.collection.aggregator import Aggregator
 from ldp3.display import MARK, standing
 from ldp3.errors import InvalidParameter, require
 from ldp3.files import whole_file
-from ldp3.postprocessing.base import DEFAULT, WHY
+from ldp3.postprocessing.base import WHY
 from ldp3.postprocessing.base import method as build
 from ldp3.printing import columns, wrapped
 from ldp3.results.spreadsheets import write_csv
@@ -149,7 +149,7 @@ def _marks(above: BoolArray, method: str, n: int, level: float) -> str:
 
 def _remarks(method: str, level: float, between: bool) -> list[str]:
     """What must be known of a method to read its numbers, one sentence each."""
-    said = [f"{method}: {WHY}."] if method == DEFAULT else []
+    said = [f"{method}: {WHY[method]}."] if method in WHY else []
     if between:
         said.append(
             f"from, to: where {method} believes the frequency to be, if it is one like the others; "
