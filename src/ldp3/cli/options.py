@@ -65,6 +65,14 @@ Data = Annotated[
         "- standard input.",
     ),
 ]
+Attacks = Annotated[
+    list[str],
+    _several,
+    Parameter(
+        name=["--attack", "-a"],
+        help="What fake users do, such as mga or \"mga(padding='law')\". See `ldp3 list attacks`.",
+    ),
+]
 Population = Annotated[
     int | None, Parameter(help="As if so many users were distributed as in the data.")
 ]
