@@ -195,6 +195,9 @@ class Estimate:
         >>> Estimate.of(np.array([0.5, 0.1]), n=100, noise=0.01).above_noise()
         array([ True, False])
         """
+        require_share("level", level)
+        if 1 - (1 - level) / self.d == 1:  # floats know no interval that is so sure
+            return np.zeros(self.d, dtype=bool)
         return self.confidence_interval(level, simultaneous=True)[0] > 0
 
     def to_frame(

@@ -84,7 +84,6 @@ def test_several_datasets_are_kept_and_gone_on_with(run: Run, output: str) -> No
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ("run -d a.csv b.csv --report page.html", "A page shows one dataset"),
         ("recommend -d a.csv b.csv", "A recommendation is for one sample: give one dataset, got 2"),
         ("run -d -p grr", "-d needs at least one dataset"),
         ("recommend -d -p grr", "-d needs at least one dataset"),
@@ -97,18 +96,24 @@ def test_several_datasets_are_kept_and_gone_on_with(run: Run, output: str) -> No
         ("run -d nowhere/*.csv", "no file matches this pattern"),
         ("run -d a.csv --delimiter ab", "--delimiter is one character"),
         ("run -d a.csv --other rest", "--other stands for what --top or --domain leaves out"),
-        ("report results -o page.html", "A report shows one dataset"),
-        ("report results --figures figures", "A report shows one dataset"),
     ],
 )
 def test_what_cannot_be_meant_is_said_in_one_line(run: Run, command: str, message: str) -> None:
-    if command.startswith("report"):
-        run("run", "-d", "a.csv", "b.csv", *SMALL, "-o", "results")
     code, _, err = run(*command.split())
     assert code == 2
     assert message in err
     assert len(err.splitlines()) == 1
     assert not Path("page.html").exists()
+
+
+def test_several_datasets_make_one_page_and_a_folder_of_figures_each(run: Run) -> None:
+    code, _, _ = run(
+        "run", "-d", "a.csv", "b.csv", *SMALL, "-o", "results", "--report", "page.html"
+    )
+    assert code == 0
+    assert "<h1>2 datasets</h1>" in Path("page.html").read_text(encoding="utf-8")
+    assert run("report", "results", "--figures", "figures", "--format", "tex")[0] == 0
+    assert sorted(file.parent.name for file in Path("figures").glob("*/*.tex")) == ["a", "b"]
 
 
 def test_in_doubt_both_commands_are_spelled_out_and_work(run: Run) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from selenium.webdriver import Chrome, ChromeOptions
@@ -17,9 +18,11 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 import ldp3
+from ldp3.collection.estimates import CollectionEstimate
+from ldp3.reporting.estimate import estimate_page
 from ldp3.reporting.page import SCRIPTS
 from ldp3.results.table import Results
-from tests.reporting.examples import EVIL, LABELS, large, several
+from tests.reporting.examples import DATA, EVIL, LABELS, large, several
 
 pytestmark = [
     pytest.mark.skipif(
@@ -45,7 +48,11 @@ MARKS = {  # (place, kind of mark) → how many, for 3 protocols, 3 methods, 3 �
     ("sizes", "symbol"): 6,
     ("frequencies", "rect"): 8,
     ("frequencies", "symbol"): 16,
+    ("frequencies", "rule"): 8,
 }
+
+
+KINDS = {".csv", ".svg", ".png"}  # that a page saves
 
 
 @dataclass(frozen=True)
@@ -79,8 +86,9 @@ class Browser:
         return self.all(selector)[0].text
 
     def texts(self, selector: str) -> list[str]:
-        code = "return [...document.querySelectorAll(arguments[0])].map(e => e.textContent)"
-        return list(self.js(code, selector))
+        code = """return [...document.querySelectorAll(arguments[0])].map(e => [...e.childNodes]
+            .filter(part => part.nodeName !== 'title').map(part => part.textContent).join(''))"""
+        return list(self.js(code, selector))  # without what the mouse shows
 
     def marks(self, place: str, kind: str) -> int:
         return len(self.all(f"#{place} svg g.mark-{kind}.role-mark > *"))
@@ -207,7 +215,7 @@ def test_metric_and_epsilon_switch_charts_words_and_table(
     before = browser.js("return document.querySelector('#heat svg').outerHTML")
     browser.choose("metric", "ndcg(k=3)")
     browser.choose("epsilon", "2")
-    browser.until(lambda: browser.js("return document.body.dataset.ready") == "ndcg(k=3) 2")
+    browser.until(lambda: browser.js("return document.body.dataset.ready") == f"{EVIL} ndcg(k=3) 2")
     assert "At ε = 2" in browser.text("#answer")
     assert "ndcg(k=3)" in browser.text("#answer")
     assert "ndcg(k=3) (higher is better) at ε = 2" in browser.text("#heat-section .note")
@@ -224,10 +232,11 @@ def test_one_can_compare_protocols_and_pick_a_combination(browser: Browser, page
     legend = "#error .role-legend-label text"
     browser.choose("series", "the protocols with norm_sub")
     browser.until(lambda: browser.texts(legend) == ["grr", "oue", "olh"])
-    browser.all("#ratio")[0].click()
     browser.until(lambda: "l1 ÷ best" in browser.texts("#error .role-axis-title text"))
     ticks = browser.texts("#error .role-axis-label text")
     assert "1.0" in ticks or "1" in ticks
+    browser.all("#ratio")[0].click()
+    browser.until(lambda: "l1" in browser.texts("#error .role-axis-title text"))
     browser.choose("method", "none")  # before and after are the same: one set of points
     browser.until(lambda: browser.marks("frequencies", "symbol") == 8)
     browser.choose("protocol", "grr")
@@ -290,4 +299,149 @@ def test_a_large_domain_shows_its_most_frequent_values(browser: Browser, tmp_pat
     browser.open(tmp_path / "large.html")
     assert browser.marks("frequencies", "rect") == 40
     assert "The 40 most frequent of 1,000 values" in browser.text("#frequencies-section")
+    assert browser.log() == []
+
+
+def test_a_link_leads_back_to_what_was_chosen(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    browser.choose("metric", "ndcg(k=3)")
+    browser.choose("epsilon", "2")
+    browser.choose("series", "the protocols with norm_sub")
+    browser.choose("band", "one collection")
+    browser.until(lambda: "band=one" in browser.driver.current_url)
+    link = browser.driver.current_url
+    browser.open(page)
+    assert browser.driver.current_url != link
+    browser.driver.get(link)
+    browser.until(lambda: browser.js("return document.body.dataset.ready") == f"{EVIL} ndcg(k=3) 2")
+    assert browser.js("return [compared.by, compared.fixed, compared.one]") == [
+        "protocol", "norm_sub", True
+    ]  # fmt: skip
+    assert browser.driver.current_url == link
+
+
+def test_an_address_that_says_nonsense_is_passed_over(browser: Browser, page: Path) -> None:
+    browser.driver.get("about:blank")
+    browser.driver.get(page.as_uri() + "#metric=<b>&epsilon=x&on=constructor&protocol=&x=1")
+    browser.until(lambda: browser.js("return document.body.dataset.ready") == f"{EVIL} l1 0.5")
+    assert browser.log() == []
+
+
+def test_a_score_is_a_share_of_the_best_and_never_above_one(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    browser.choose("metric", "ndcg(k=3)")
+    title = "ndcg(k=3), share of the best"
+    browser.until(lambda: title in browser.texts("#error .role-axis-title text"))
+    rows = browser.js("return drawn.get('error').datasets.rows")
+    assert max(row[end] for row in rows for end in ("mean", "low", "high")) == 1
+    assert browser.text("#error-section h2") == "ndcg(k=3) against ε"
+    assert "as a share of the best line" in browser.text("#error-section")
+
+
+def test_what_is_tied_has_the_colour_of_the_best(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    rows = browser.js("return drawn.get('heat').datasets.rows")
+    assert {row["shade"] for row in rows if row["tied"] == "yes"} == {1}
+    assert all(row["shade"] < 1 for row in rows if row["tied"] == "no")
+    best = next(row for row in rows if row["mark"] == "★")
+    assert float(best["text"]) == pytest.approx(best["mean"], rel=5e-3)  # in no other unit
+
+
+def test_one_collection_scatters_more_than_the_mean(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    widths = "return drawn.get('error').datasets.rows.map(row => row.high - row.low)"
+    mean = browser.js(widths)
+    browser.choose("band", "one collection")
+    browser.until(lambda: browser.js(widths) != mean)
+    # of 4 repeats the t-interval of the mean has half-width 1.59 σ, one collection about 1.96 σ
+    assert sum(browser.js(widths)) > sum(mean)
+
+
+def test_the_mouse_says_what_names_mean(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    said = "Optimised local hashing: the number of cells that minimises the variance"
+    assert said in browser.texts("#heat .role-axis-label text title")
+    assert browser.js("return document.querySelector('#rows td[title]').title")
+    assert {a.get_attribute("title") for a in browser.all("#answer abbr")} > {"Manhattan distance"}
+    assert said in browser.text("#names")
+
+
+def test_the_table_is_searched_and_filtered(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    browser.all("#search")[0].send_keys("OLH norm l1")
+    assert set(browser.column("protocol")) == {"olh"}
+    assert set(browser.column("method")) == {"norm_sub"}
+    assert browser.text("#found") == "3 of 54 rows"
+    browser.all("#search")[0].clear()
+    browser.all("#search")[0].send_keys("no such thing")
+    assert browser.column("protocol") == []
+    browser.open(page)
+    browser.all("#tied")[0].click()
+    assert set(browser.column("tied")) == {"yes"}
+
+
+def test_charts_and_tables_can_be_saved(
+    browser: Browser, page: Path, results: Results, tmp_path: Path
+) -> None:
+    browser.open(page)
+    browser.cdp("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    browser.all("#csv")[0].click()
+    for kind in ("svg", "png"):
+        browser.js(f"""document.querySelector('[data-save="heat {kind}"]').click()""")
+    browser.until(lambda: len([file for file in tmp_path.iterdir() if file.suffix in KINDS]) == 3)
+    (svg,), (png,), (csv,) = (list(tmp_path.glob(f"*.{kind}")) for kind in ("svg", "png", "csv"))
+    assert "var(--" not in svg.read_text()
+    assert svg.read_text().count("<text") > 18
+    assert png.read_bytes().startswith(b"\x89PNG")
+    table = pl.read_csv(csv)
+    assert len(table) == 54
+    assert table["dataset"].unique().to_list() == [EVIL]
+    first = results.best().row(0, named=True)
+    assert table["mean"][0] == pytest.approx(first["mean"], rel=1e-5)
+    assert browser.log() == []
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    data = [DATA, "flights", "zipf(d=16, n=5000, s=1.5)"]
+    made = ldp3.benchmark(data, [1.0, 2.0], ["grr", "oue"], "norm_sub", ["l1"], repeats=3)
+    path = tmp_path_factory.mktemp("three") / "page.html"
+    ldp3.report(made, path)
+    return path
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_several_datasets_have_an_overview_and_each_its_own_page(
+    browser: Browser, three: Path, width: int
+) -> None:
+    browser.open(three, width=width)
+    assert browser.text("h1") == "3 datasets"
+    assert "over 3 datasets" in browser.text("#overview-words")
+    assert len(browser.texts("#overview-rows tr")) == 4
+    assert browser.marks("frequencies", "rect") == 8
+    browser.choose("dataset", "zipf(d=16, n=5000, s=1.5)")
+    browser.until(lambda: browser.js("return document.body.dataset.ready").startswith("zipf"))
+    assert browser.marks("frequencies", "rect") == 16
+    assert "5,000 users, 16 values" in browser.text("header")
+    assert "5,000 users, 16 values" in browser.text("#origin")
+    assert len([one for one in browser.all(".facts[data-dataset]") if one.is_displayed()]) == 1
+    assert browser.js("return document.documentElement.scrollWidth") <= width
+    assert browser.log() == []
+
+
+def test_an_estimate_is_sorted_by_any_column(browser: Browser, tmp_path: Path) -> None:
+    plan = ldp3.Plan("pages", "oue", 2.0, labels=("home", "search", "cart"))
+    server = ldp3.Aggregator(plan)
+    server.add(plan.oracle.perturb(np.repeat([0, 1, 2], [300, 900, 600]), ldp3.stream(0)))
+    path = tmp_path / "estimate.html"
+    path.write_text(estimate_page(CollectionEstimate.of(server)), encoding="utf-8")
+    browser.driver.get(path.as_uri())
+    values = "tbody td.text:first-child"
+    assert browser.texts(values) == ["search", "cart", "home"]
+    value, _, _, frequency = browser.all("th")[:4]
+    value.find_element(By.TAG_NAME, "button").click()
+    assert browser.texts(values) == ["home", "search", "cart"]
+    frequency.find_element(By.TAG_NAME, "button").click()
+    frequency.find_element(By.TAG_NAME, "button").click()
+    assert browser.texts(values) == ["home", "cart", "search"]
     assert browser.log() == []

@@ -30,7 +30,7 @@ def text(results: Results) -> str:
 def data(text: str) -> dict[str, object]:
     match = re.search(r'<script type="application/json" id="data">(.*?)</script>', text)
     assert match is not None
-    found: dict[str, object] = json.loads(match[1])
+    found: dict[str, object] = json.loads(match[1])["datasets"][0]
     return found
 
 

@@ -1,11 +1,12 @@
 import pytest
 from jinja2 import UndefinedError
 
+from ldp3.reporting.page import SCRIPTS
 from ldp3.reporting.rendering import render, script
 
 CONTEXT = {
     "name": "n", "facts": "f", "method": "m", "left_out": "", "rows": [], "remarks": [],
-    "between": False, "interval": "",
+    "heads": [], "marks": "", "interval": "",
 }  # fmt: skip
 
 
@@ -25,7 +26,7 @@ def test_what_a_template_needs_must_be_given() -> None:
         render("estimate.html", {key: CONTEXT[key] for key in CONTEXT if key != "facts"})
 
 
-@pytest.mark.parametrize("name", ["data.js", "charts.js", "table.js", "page.js"])
+@pytest.mark.parametrize("name", [*SCRIPTS, "estimate.js"])
 def test_our_scripts_are_strict_and_cannot_end_early(name: str) -> None:
     assert script(name).startswith('"use strict";\n')
     assert "</script" not in script(name)

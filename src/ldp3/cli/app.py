@@ -9,7 +9,6 @@ import re
 import shlex
 import sys
 from collections.abc import Callable
-from importlib.metadata import version
 from platform import python_version
 from typing import Any
 
@@ -44,6 +43,8 @@ LONGEST = 1_000  # characters of what is said of a mistake
 
 def versions() -> str:
     """Ours, and those of what the numbers depend on."""
+    from importlib.metadata import version
+
     others = [f"{name} {version(name)}" for name in ("numpy", "numba", "scipy", "polars")]
     return "\n".join([f"ldp3 {__version__}", f"Python {python_version()}", *others])
 

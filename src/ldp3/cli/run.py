@@ -86,8 +86,6 @@ def run(
         raise InvalidParameter("`keep_estimates` needs a folder to keep them in: --output FOLDER.")
     if report is not None:
         _refuse_page(report)
-    if report is not None and len(data) > 1:
-        raise InvalidParameter("A page shows one dataset: leave --report out, or run each alone.")
     for written in filter(None, (output, report)):
         require_no_input(written, [*inputs(data), reading.domain, *plugins])
     users, notes = datasets(data, reading, plugins)

@@ -22,11 +22,14 @@ def page_data(found: Findings) -> dict[str, Any]:
     }
     leader = found.candidates(*next(iter(found.sheets)))[0]
     return {
+        "name": found.dataset,
         **names,
         "combinations": {"columns": COLUMNS, "rows": _rows(found, names)},
         "sheets": [_sheet(found, *key) for key in found.sheets],
         "leader": {"protocol": leader.protocol, "method": leader.method},
-        "frequencies": None if found.frequencies is None else _frequencies(found.frequencies),
+        "frequencies": None
+        if found.frequencies is None
+        else _frequencies(found, found.frequencies),
         "charts": charts(found),
     }
 
@@ -42,12 +45,14 @@ def _rows(found: Findings, names: dict[str, list[Any]]) -> list[list[Any]]:
 
 def _sheet(found: Findings, metric: str, epsilon: float) -> dict[str, Any]:
     sheet = found.sheets[metric, epsilon]
+    plain = -3 <= sheet.exponent < 4  # as sentences write it
+    factor = 1.0 if plain else 10.0**sheet.exponent
     return {
         "metric": metric,
         "epsilon": epsilon,
         "better": sheet.better,
-        "factor": 10.0**sheet.exponent,
-        "scale": f"in units of {10.0**sheet.exponent:g}",
+        "factor": factor,
+        "scale": "" if factor == 1 else f", in units of {factor:g}",
         "wins": [{"method": m, "rate": _short(rate)} for m, rate in sheet.wins.items()],
         "sizes": [
             {key: _short(value) for key, value in row.items()}
@@ -56,13 +61,19 @@ def _sheet(found: Findings, metric: str, epsilon: float) -> dict[str, Any]:
     }
 
 
-def _frequencies(given: Frequencies) -> dict[str, Any]:
+def _frequencies(found: Findings, given: Frequencies) -> dict[str, Any]:
+    spreads = {key: found.spread(*key) for key in found.oracles}
     return {
         "labels": given.labels,
         "truth": [_short(f) for f in given.truth],
         "means": [
             {"epsilon": e, "protocol": p, "method": m, "values": [_short(f, 4) for f in means]}
             for (e, p, m), means in given.means.items()
+        ],
+        "spreads": [
+            {"epsilon": e, "protocol": p, "values": [_short(x, 3) for x in values.tolist()]}
+            for (p, e), values in spreads.items()
+            if values is not None
         ],
     }
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from ldp3.arrays import FloatArray
+from ldp3.arrays import BoolArray, FloatArray
 from ldp3.recommendation.sentences import number
 from ldp3.reporting import palette
 from ldp3.reporting.findings import Findings
@@ -26,15 +26,15 @@ def heat(found: Findings, metric: str, epsilon: float) -> "Figure":
     pairs = [[sheet.means.get((p, m), np.nan) for m in sheet.methods] for p in sheet.protocols]
     means = np.array(pairs)
     figure, axes = _axes(0.22 * len(sheet.protocols) + 0.5, max(WIDTH, 0.42 * len(sheet.methods)))
-    shade = shades(means, sheet.better)
+    tied = np.array([[(p, m) in sheet.tied for m in sheet.methods] for p in sheet.protocols])
+    shade = shades(means, sheet.better, tied)
     axes.imshow(shade, cmap="viridis", aspect="auto", vmin=0, vmax=1)
     for (row, column), mean in np.ndenumerate(means):
         if np.isnan(mean):
             continue
         pair = sheet.protocols[row], sheet.methods[column]
         mark = "*" if pair == sheet.best else "≈" if pair in sheet.tied else ""
-        value = mean / 10.0**sheet.exponent
-        text = f"{value:.{0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2}f}{mark}"
+        text = sheet.number(*pair).partition(" ± ")[0] + mark
         weight = "bold" if pair in sheet.row_best else "normal"
         colour = "black" if shade[row, column] > 0.55 else "white"
         axes.text(column, row, text, ha="center", va="center", fontsize=6.5, color=colour,
@@ -49,13 +49,19 @@ def heat(found: Findings, metric: str, epsilon: float) -> "Figure":
     return figure
 
 
-def shades(means: FloatArray, better: str) -> FloatArray:
-    """From 1 at the best through ½ at the median towards 0: one outlier takes no contrast."""
-    scaled = np.log(means) if np.nanmin(means) > 0 else means
-    best = np.nanmin(scaled) if better == "lower" else np.nanmax(scaled)
-    far = np.abs(scaled - best)
-    middle = float(np.nanmedian(far)) or 1.0
-    return np.asarray(middle / (middle + far))
+def shades(means: FloatArray, better: str, tied: BoolArray | None = None) -> FloatArray:
+    """1 for the best and what is tied with it; of the others, the best as a share of their error.
+
+    Where there is no ratio: from 1 at the best through ½ at the median towards 0.
+    """
+    if np.nanmin(means) > 0:
+        shade = np.nanmin(means) / means if better == "lower" else means / np.nanmax(means)
+    else:
+        best = np.nanmin(means) if better == "lower" else np.nanmax(means)
+        far = np.abs(means - best)
+        middle = float(np.nanmedian(far)) or 1.0
+        shade = middle / (middle + far)
+    return np.asarray(shade if tied is None else np.where(tied, 1.0, shade))
 
 
 def error(found: Findings, metric: str, by: str) -> "Figure":

@@ -10,11 +10,13 @@ import numpy as np
 import polars as pl
 
 from ldp3 import specs
+from ldp3.arrays import FloatArray
 from ldp3.errors import LDPError
+from ldp3.noise import PureNoise
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.recommendation.sentences import Candidate, Interval, throughout, verdict
 from ldp3.reporting.checks import COMBINATION, check
-from ldp3.reporting.frequencies import Frequencies
+from ldp3.reporting.frequencies import NUMBERS, Frequencies
 from ldp3.results.sheets import Sheet
 from ldp3.results.table import Results
 from ldp3.results.ties import ALPHA
@@ -22,9 +24,18 @@ from ldp3.results.ties import ALPHA
 
 @dataclass(frozen=True)
 class Findings:
-    """Results on one dataset without attacks, and everything that is shown of them."""
+    """Results on one dataset without attacks, and everything that is shown of them.
+
+    Parameters
+    ----------
+    results
+        Of one dataset.
+    numbers
+        How many frequencies a page should carry of it.
+    """
 
     results: Results
+    numbers: int = NUMBERS
 
     def __post_init__(self) -> None:
         check(self.results)
@@ -95,8 +106,8 @@ class Findings:
         )
 
     @cached_property
-    def bits(self) -> dict[tuple[str, float], int]:
-        """Size of a report by protocol and ε; a plug-in that is not at hand has no size."""
+    def oracles(self) -> dict[tuple[str, float], FrequencyOracle]:
+        """By protocol and ε; a plug-in that is not at hand is not among them."""
         found = {}
         for protocol in self.protocols:
             for epsilon in self.epsilons:
@@ -107,8 +118,23 @@ class Findings:
                         epsilon=epsilon,
                         d=self.d,
                     )
-                    found[protocol, epsilon] = oracle.report_bits
+                    found[protocol, epsilon] = oracle
         return found
+
+    @cached_property
+    def bits(self) -> dict[tuple[str, float], int]:
+        """Size of a report by protocol and ε, where it is known."""
+        return {key: oracle.report_bits for key, oracle in self.oracles.items()}
+
+    def spread(self, protocol: str, epsilon: float) -> FloatArray | None:
+        """Standard deviation of one collection's estimate of each value that is shown.
+
+        Before post-processing, and where the protocol is pure.
+        """
+        oracle, shown = self.oracles.get((protocol, epsilon)), self.frequencies
+        if oracle is None or oracle.support is None or shown is None:
+            return None
+        return np.sqrt(PureNoise.of(oracle.support, self.n).variance(shown.truth))
 
     @cached_property
     def sizes_differ(self) -> bool:
@@ -165,7 +191,7 @@ class Findings:
     @cached_property
     def frequencies(self) -> Frequencies | None:
         """True and estimated frequencies, where the results hold them."""
-        return Frequencies.of(self.results, self.dataset)
+        return Frequencies.of(self.results, self.dataset, self.numbers)
 
     @cached_property
     def left_out(self) -> dict[str, str]:

@@ -31,11 +31,11 @@ class Frequencies:
     d: int
 
     @classmethod
-    def of(cls, results: Results, dataset: str) -> "Frequencies | None":
+    def of(cls, results: Results, dataset: str, numbers: int = NUMBERS) -> "Frequencies | None":
         """Those of a dataset without attacks, where the results hold them.
 
         A small domain is shown whole and in its own order, of a large one the most frequent
-        values.
+        values; all combinations together have about so many `numbers`.
         """
         data, means = results.datasets.get(dataset), results.means
         if data is None or means is None:
@@ -43,7 +43,7 @@ class Frequencies:
         own = means.filter(dataset=dataset, attack="none")
         if own.is_empty():
             return None
-        shown = _shown(data.frequencies, min(VALUES, max(NUMBERS // len(own), 10)))
+        shown = _shown(data.frequencies, min(VALUES, max(numbers // len(own), 10)))
         vectors = own["frequencies"].list.to_array(data.d).to_numpy()[:, shown]
         return cls(
             tuple(data.labels[i] for i in shown),

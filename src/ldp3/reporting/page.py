@@ -2,16 +2,24 @@
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from ldp3.errors import InvalidParameter, as_path
 from ldp3.files import write_text
+from ldp3.reporting.charts.every import charts
 from ldp3.reporting.data import page_data
 from ldp3.reporting.findings import Findings
+from ldp3.reporting.frequencies import NUMBERS
+from ldp3.reporting.glossary import glossary
 from ldp3.reporting.origin import command, origin
+from ldp3.reporting.overview import overview
 from ldp3.reporting.rendering import render, script
+from ldp3.reporting.selection import each_dataset
 from ldp3.results.table import Results
 
-SCRIPTS = ("data.js", "charts.js", "table.js", "page.js")  # in this order, after the library
+SCRIPTS = (  # in this order, after the library
+    "data.js", "names.js", "charts.js", "saving.js", "table.js", "overview.js", "page.js",
+)  # fmt: skip
 
 
 def report(results: Results, path: str | Path) -> None:
@@ -32,8 +40,25 @@ def page_path(path: str | Path) -> Path:
 
 def page(results: Results) -> str:
     """The page's text."""
-    found = Findings(results)
+    parts = each_dataset(results)
+    found = {name: Findings(part, NUMBERS // len(parts)) for name, part in parts.items()}
     context = {
+        "name": ", ".join(found),
+        "datasets": [_dataset(one) for one in found.values()],
+        "command": command(results.manifest),
+        "words": glossary(found.values()),
+        "data": {
+            "datasets": [page_data(one) for one in found.values()],
+            "overview": overview(found) if len(found) > 1 else [],
+            "words": glossary(found.values()),
+        },
+    }
+    return render("report.html", context, [_library(), *map(script, SCRIPTS)])
+
+
+def _dataset(found: Findings) -> dict[str, Any]:
+    """What the page says of one dataset."""
+    return {
         "name": found.dataset,
         "facts": _facts(found),
         "answers": [
@@ -48,10 +73,8 @@ def page(results: Results) -> str:
         "limit": _limit(found),
         "repeats": _counted(found.repeats, "repeat"),
         "origin": origin(found),
-        "command": command(results.manifest),
-        "data": page_data(found),
+        "charts": list(charts(found)),
     }
-    return render("report.html", context, [_library(), *map(script, SCRIPTS)])
 
 
 @cache

@@ -19,7 +19,7 @@ def error(found: Findings, by: str, names: list[str]) -> Spec:
     x["scale"] |= {"type": "log"} if far else {"zero": False}
     dashes = [list(dash) for dash in palette.cycled(palette.DASHES, len(names))]
     return chart(
-        "Mean {metric} against epsilon with 95 % confidence bands.",
+        "{metric} against epsilon with bands.",
         height=380,
         encoding={"x": x, "color": colours(by, names)},
         layer=[

@@ -37,6 +37,14 @@ def frequencies(values: int) -> Spec:
                 "transform": [{"filter": "datum.kind == 'truth'"}],
                 "mark": {"type": "bar", "cornerRadiusEnd": 2},
             },
+            {  # where one collection's estimates lie
+                "transform": [{"filter": "isValid(datum.low)"}],
+                "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.55},
+                "encoding": {
+                    "x": {"field": "low", "type": "quantitative"},
+                    "x2": {"field": "high"},
+                },
+            },
             {
                 "transform": [{"filter": "datum.kind != 'truth'"}],
                 "mark": {"type": "point", "filled": True, "size": 50, "opacity": 0.9},

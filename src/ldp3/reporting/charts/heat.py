@@ -7,7 +7,7 @@ ROW = 34  # pixels per protocol
 
 
 def heat(found: Findings) -> Spec:
-    """The mean of every protocol and method; brighter is better."""
+    """The mean of every protocol and method; the brighter, the closer to the best."""
     return chart(
         "Heat map of the mean {metric} by protocol and post-processing method.",
         height=ROW * len(found.protocols),
@@ -20,7 +20,7 @@ def heat(found: Findings) -> Spec:
                 "title": None,
                 "axis": {"orient": "top", "labelAngle": -35, "labelAlign": "left"},
             },
-            "tooltip": tooltip("protocol", "method", "mean", "low", "high", "rank", "tied"),
+            "tooltip": tooltip("protocol", "method", "mean", "low", "high", "std", "rank", "tied"),
         },
         layer=[
             {
@@ -30,7 +30,14 @@ def heat(found: Findings) -> Spec:
                         "field": "shade",
                         "type": "quantitative",
                         "scale": {"scheme": "viridis", "domain": [0, 1]},
-                        "legend": None,
+                        "legend": {
+                            "title": None,
+                            "values": [0.1, 0.25, 0.5, 0.8, 1],
+                            "labelExpr": "{shades}",  # the script knows which way is better
+                            "gradientLength": 240,
+                            "labelOverlap": False,
+                            "direction": "horizontal",
+                        },
                     }
                 },
             },

@@ -8,8 +8,15 @@ Spec = dict[str, Any]
 
 COLOURS = [f"var(--series-{i})" for i in range(len(palette.COLOURS))]
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
-TITLES = {"low": "95 % from", "high": "95 % to", "epsilon": "ε", "raw": "without", "rate": "won"}
-NUMBERS = ("epsilon", "mean", "low", "high", "best", "raw")
+TITLES = {
+    "low": "95 % from",
+    "high": "95 % to",
+    "std": "one collection ±",
+    "epsilon": "ε",
+    "raw": "without",
+    "rate": "won",
+}
+NUMBERS = ("epsilon", "mean", "low", "high", "std", "best", "raw")
 FORMATS = {**{f: {"format": ".4~g"} for f in NUMBERS}, "rate": {"format": ".0%"}}
 CONFIG: Spec = {
     "background": None,

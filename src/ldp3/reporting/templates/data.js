@@ -2,15 +2,22 @@
 
 // The numbers, what is chosen of them, and how to choose. The scripts share one scope.
 
-const page = JSON.parse(document.getElementById("data").textContent);
+const report = JSON.parse(document.getElementById("data").textContent);
+let page = report.datasets[0]; // the dataset that is shown
+let combinations = named(page);
 const chosen = { metric: page.sheets[0].metric, epsilon: page.sheets[0].epsilon };
 
 // Of every metric, ε, protocol and method; the data has names as numbers.
-const combinations = page.combinations.rows.map((row) => {
-  const named = Object.fromEntries(page.combinations.columns.map((name, i) => [name, row[i]]));
-  for (const name of ["metric", "epsilon", "protocol", "method"]) named[name] = page[name][named[name]];
-  return named;
-});
+function named(dataset) {
+  return dataset.combinations.rows.map((row) => {
+    const one = Object.fromEntries(dataset.combinations.columns.map((name, i) => [name, row[i]]));
+    for (const name of ["metric", "epsilon", "protocol", "method"]) one[name] = dataset[name][one[name]];
+    return one;
+  });
+}
+
+// What a name means, or nothing.
+const meaning = (name) => (Object.hasOwn(report.words, name) ? report.words[name] : "");
 
 const byId = (id) => document.getElementById(id);
 
@@ -21,19 +28,31 @@ const isChosen = (part) => part.metric === chosen.metric && part.epsilon === cho
 const chosenCombinations = () => combinations.filter(isChosen);
 
 const chosenSheet = () => page.sheets.find(isChosen)
-  ?? { ...chosen, better: "lower", factor: 1, scale: "not measured", wins: [], sizes: [] };
+  ?? { ...chosen, better: better(chosen.metric), factor: 1, scale: " (not measured)", wins: [], sizes: [] };
+
+const better = (metric) => page.sheets.find((sheet) => sheet.metric === metric)?.better ?? "lower";
+
+// As the sentences write it: three digits, no exponent where people can read it without.
+function short(value) {
+  const size = Math.abs(value);
+  if (size >= 999.5 && size < 1e6) return Math.round(value).toLocaleString("en");
+  return String(Number(value.toPrecision(3)));
+}
 
 // A choice among things; where there is only one, there is nothing to choose.
-function offer(id, things, first, then, words = String) {
+function offer(id, things, current, words = String) {
   const select = byId(id);
   if (!select) return;
   select.replaceChildren(...things.map((thing, i) => {
     const option = document.createElement("option");
     option.value = i;
     option.textContent = words(thing);
-    option.selected = thing === first;
+    option.selected = thing === current;
+    option.title = meaning(thing);
     return option;
   }));
+  select.title = meaning(current);
   select.parentElement.hidden = things.length < 2;
-  select.addEventListener("change", () => then(things[Number(select.value)]));
 }
+
+const onChoice = (id, then) => byId(id)?.addEventListener("change", (event) => then(Number(event.target.value)));

@@ -1,26 +1,26 @@
 "use strict";
 
-// All numbers as a table that sorts.
+// All numbers as a table that sorts, is searched and saved.
 
 const FIRST = 50; // rows until all are asked for
-const shownRows = { sortedBy: null, ascending: true, all: false, onlyChosen: false };
+const shownRows = { sortedBy: null, ascending: true, all: false, onlyChosen: false, onlyTied: false, search: "" };
 const columns = [
-  { name: "metric", head: "metric", text: true },
-  { name: "epsilon", head: "ε" },
   { name: "protocol", head: "protocol", text: true },
   { name: "method", head: "method", text: true },
-  { name: "mean", head: "mean" },
-  { name: "std", head: "std" },
-  { name: "low", head: "95 % from" },
-  { name: "high", head: "to" },
+  { name: "metric", head: "metric", text: true },
+  { name: "epsilon", head: "ε" },
+  { name: "mean", head: "mean", said: "over the repeats" },
+  { name: "std", head: "std", said: "standard deviation of one collection" },
+  { name: "low", head: "95 % from", said: "confidence interval of the mean" },
+  { name: "high", head: "to", said: "confidence interval of the mean" },
   { name: "min", head: "min" },
   { name: "max", head: "max" },
   { name: "count", head: "repeats" },
-  { name: "rank", head: "rank" },
-  { name: "tied", head: "tied" },
-  { name: "times_limit", head: "× limit" },
-  { name: "times_distribution_limit", head: "as a distribution" },
-  { name: "bits", head: "bits" },
+  { name: "rank", head: "rank", said: "in its metric and ε" },
+  { name: "tied", head: "tied", said: "not to be told from the best of its metric and ε" },
+  { name: "times_limit", head: "× limit", said: "error over that of a rule that knows all frequencies but not whose they are" },
+  { name: "times_distribution_limit", head: "as a distribution", said: "over that of the same rule made to sum to one" },
+  { name: "bits", head: "bits", said: "of a report" },
   { name: "simulate", head: "simulate", text: true },
 ];
 
@@ -31,9 +31,17 @@ function written(name, value) {
   return String(Number(value.toPrecision(4)));
 }
 
+// Every word that is searched for is in some name of the row.
+function isFound(row) {
+  const words = shownRows.search.toLowerCase().split(/\s+/).filter(Boolean);
+  const names = `${row.protocol}\n${row.method}\n${row.metric}\nε=${row.epsilon}`.toLowerCase();
+  return words.every((word) => names.includes(word));
+}
+
 function sortedRows() {
-  const { sortedBy, ascending, onlyChosen } = shownRows;
-  const rows = onlyChosen ? chosenCombinations() : [...combinations];
+  const { sortedBy, ascending, onlyChosen, onlyTied } = shownRows;
+  const rows = (onlyChosen ? chosenCombinations() : [...combinations])
+    .filter((row) => (row.tied || !onlyTied) && isFound(row));
   if (!sortedBy) return rows;
   return rows.sort((a, b) => {
     const [u, v] = [a[sortedBy], b[sortedBy]];
@@ -49,7 +57,9 @@ function tableRow(row) {
   for (const { name, text } of columns) {
     const td = tr.insertCell();
     td.textContent = written(name, row[name]);
-    if (text) td.className = "text";
+    if (!text) continue;
+    td.className = "text";
+    td.title = meaning(row[name]);
   }
   return tr;
 }
@@ -60,17 +70,19 @@ function drawTable() {
   byId("rows").replaceChildren(...rows.slice(0, limit).map(tableRow));
   byId("more").hidden = rows.length <= limit;
   byId("more").textContent = `Show all ${rows.length.toLocaleString("en")} rows`;
+  byId("found").textContent = `${rows.length.toLocaleString("en")} of ${combinations.length.toLocaleString("en")} rows`;
   for (const th of byId("head").cells) {
     if (th.dataset.key !== shownRows.sortedBy) th.removeAttribute("aria-sort");
     else th.setAttribute("aria-sort", shownRows.ascending ? "ascending" : "descending");
   }
 }
 
-function tableHead({ name, head, text }) {
+function tableHead({ name, head, text, said }) {
   const th = document.createElement("th");
   th.scope = "col";
   th.dataset.key = name;
   if (text) th.className = "text";
+  if (said) th.title = said;
   const button = document.createElement("button");
   button.type = "button";
   button.textContent = head;
@@ -83,9 +95,18 @@ function tableHead({ name, head, text }) {
   return th;
 }
 
+// What the table shows now, all of it, with all digits that the page has.
+function saveTable() {
+  const head = ["dataset", ...columns.map(({ name }) => name)];
+  const rows = sortedRows().map((row) => [page.name, ...columns.map(({ name }) => row[name])]);
+  save(`${fileName(page.name, "combinations")}.csv`, csv([head, ...rows]), "text/csv");
+}
+
 function startTable() {
   byId("head").replaceChildren(...columns.map(tableHead));
   byId("more").addEventListener("click", () => { shownRows.all = true; drawTable(); });
   byId("only").addEventListener("change", (event) => { shownRows.onlyChosen = event.target.checked; drawTable(); });
-  drawTable();
+  byId("tied").addEventListener("change", (event) => { shownRows.onlyTied = event.target.checked; drawTable(); });
+  byId("search").addEventListener("input", (event) => { shownRows.search = event.target.value; drawTable(); });
+  byId("csv").addEventListener("click", saveTable);
 }

@@ -1,0 +1,36 @@
+"""What the names on a page mean, each in one line."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+
+from ldp3 import kinds, specs
+from ldp3.docstrings import summary
+from ldp3.errors import LDPError
+from ldp3.reporting.findings import Findings
+
+
+def glossary(found: Iterable[Findings]) -> dict[str, str]:
+    """Metrics, protocols and methods as the results name them; plug-ins that are here, too."""
+    every = kinds.every_kind()
+    words: dict[str, str] = {}
+    for one in found:
+        for names, kind in (
+            (one.metrics, every["metrics"]),
+            (one.protocols, every["protocols"]),
+            (one.methods, every["methods"]),
+        ):
+            words |= {name: said for name in names if (said := meaning(kind, name))}
+    return words
+
+
+def meaning(kind: type, spec: str) -> str:
+    """The first line of what the class says of itself; of a chain, all of them.
+
+    >>> meaning(kinds.every_kind()["methods"], "base_pos+none")
+    'Negative estimates become zero; then: No post-processing'
+    """
+    said = []
+    for part in specs.split(spec, "+"):
+        with suppress(LDPError):
+            said.append(summary(kinds.look_up(kind, specs.parse(part)[0])))
+    return "; then: ".join(said)
