@@ -36,7 +36,9 @@ def test_a_name_is_the_class_name_in_snake_case(name: str, in_snake_case: str) -
 
 def test_every_kind_has_things_and_a_word_for_one_of_them() -> None:
     kinds = every_kind()
-    assert [called(kind) for kind in kinds.values()] == ["protocol", "method", "metric", "dataset"]
+    assert [called(kind) for kind in kinds.values()] == [
+        "protocol", "method", "metric", "attack", "dataset",
+    ]  # fmt: skip
     for kind in kinds.values():
         found: dict[str, type] = find(kind)
         assert found

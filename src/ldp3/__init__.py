@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # a client that only perturbs must not wait for what it does 
     from ldp3.results.table import Results
     from ldp3.verification.verify import verify
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _LAZY = {
     "Aggregator": "ldp3.collection.aggregator",

@@ -24,6 +24,7 @@ _BASES = {
     "protocols": ("protocols", "FrequencyOracle"),
     "methods": ("postprocessing", "PostProcessor"),
     "metrics": ("metrics", "Metric"),
+    "attacks": ("attacks", "Attack"),
     "datasets": ("datasets", "Source"),
 }
 

@@ -11,7 +11,8 @@ from ldp3.arrays import IntArray
 from ldp3.kernels.compile import njit
 from ldp3.kernels.sampling import binomial, hypergeometric, log_binomial, log_hypergeometric
 from ldp3.kernels.source import Key, key_of, open_source
-from ldp3.verification.base import ALPHA, mean_p, variance_p
+from ldp3.verification.base import ALPHA, mean_p
+from tests.laws import variance_p
 
 DRAWS = 200_000
 

@@ -35,7 +35,7 @@ def test_promises_are_kept_on_any_two_vectors(
 ) -> None:
     other = data.draw(arrays(np.float64, len(f), elements=st.floats(-1e15, 1e15)))
     assert broken(ldp3.metric(spec), f, other) == []
-    assert ldp3.metric(spec)(f, other) >= 0
+    assert ldp3.metric(spec)(f, other) >= (-1 if spec in {"kendall", "spearman"} else 0)
 
 
 @pytest.mark.parametrize("method", METHODS)

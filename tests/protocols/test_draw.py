@@ -17,7 +17,8 @@ from ldp3.protocols.subset_selection import SS
 from ldp3.protocols.unary import OUE
 from ldp3.randomness.thresholds import WORDS
 from ldp3.randomness.words import Words
-from ldp3.verification.base import ALPHA, same_law_p
+from ldp3.verification.base import ALPHA
+from tests.laws import same_law_p
 
 KIND: type[FrequencyOracle] = FrequencyOracle  # type: ignore[type-abstract]
 SPECS = [

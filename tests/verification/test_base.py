@@ -17,9 +17,8 @@ from ldp3.verification.base import (
     clopper_pearson,
     far_binomial_p,
     mean_p,
-    same_law_p,
-    variance_p,
 )
+from tests.laws import same_law_p, variance_p
 
 RUNS, LEVEL = 2_000, 0.01
 Draw = Callable[[np.random.Generator], FloatArray | float]

@@ -37,7 +37,6 @@ def aggregate(
 
     Where no row can be counted at all, nothing is written. The workers of a Dask cluster must see
     the files. Threads are as fast as processes here.
-    the files. Threads are as fast as processes here.
 
     Parameters
     ----------
@@ -74,6 +73,8 @@ def aggregate(
     server.save(output)
     if not quiet:
         show(summary(server))
+    if server.repeated:
+        console.note(repeats(server, description))
 
 
 @contextmanager
@@ -100,6 +101,14 @@ def require_once(paths: list[Path]) -> None:
         if (real := real_path(path)) in seen:
             raise InvalidParameter(f"{path} is given twice: it would be counted twice.")
         seen.add(real)
+
+
+def repeats(server: "Aggregator", description: Path) -> str:
+    """What repeated hash seeds mean."""
+    return (
+        f"{server.repeated:,} reports or more have the hash seed of another one, which honest "
+        f"clients never do: copies, or fake users. See `ldp3 inspect {description} REPORTS`."
+    )
 
 
 def summary(server: "Aggregator") -> str:

@@ -9,14 +9,18 @@ import re
 import shlex
 import sys
 from collections.abc import Callable
+from importlib.metadata import version
+from platform import python_version
 from typing import Any
 
 from cyclopts import App, CycloptsError, Group, Parameter, UnusedCliTokensError
 
 from ldp3 import __version__
 from ldp3.cli.aggregate import aggregate
+from ldp3.cli.attack import attack
 from ldp3.cli.convert import convert
 from ldp3.cli.estimate import estimate
+from ldp3.cli.inspecting import inspect
 from ldp3.cli.listing import list_
 from ldp3.cli.merge import merge
 from ldp3.cli.new import new
@@ -35,22 +39,32 @@ from ldp3.progress import say
 
 LONGEST = 1_000  # characters of what is said of a mistake
 
+
+def versions() -> str:
+    """Ours, and those of what the numbers depend on."""
+    others = [f"{name} {version(name)}" for name in ("numpy", "numba", "scipy", "polars")]
+    return "\n".join([f"ldp3 {__version__}", f"Python {python_version()}", *others])
+
+
 app = App(
     name="ldp3",
     help="Local differential privacy: compare every protocol and post-processing on your data.",
-    version=__version__,
+    version=versions,
+    version_format="plaintext",
     default_parameter=Parameter(negative=(), show_default=shown_default),
     suppress_keyboard_interrupt=False,  # or Ctrl-C would end without a word
 )
 GROUPS: dict[Group, list[Callable[..., Any]]] = {
     COMPARE: [run, recommend, report],
-    DEPLOY: [plan, perturb, aggregate, merge, estimate],
+    DEPLOY: [plan, perturb, aggregate, merge, estimate, inspect],
     EXTEND: [new, verify, convert],
 }
 for group, commands in GROUPS.items():
     for command in commands:
         app.command(command, group=group)
 app.command(list_, name="list", group=COMPARE)
+app.command(attack)
+app.register_install_completion_command(help="Let your shell complete ldp3's commands and flags.")
 
 
 def run_command(arguments: list[str]) -> int:

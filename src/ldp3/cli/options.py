@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 COMPARE = Group("Compare", sort_key=1)
 DEPLOY = Group("Deploy", sort_key=2)
-EXTEND = Group("Extend", sort_key=3)
+ATTACK = Group("Attack", sort_key=3)
+EXTEND = Group("Extend", sort_key=4)
 OUTPUT = Group("Output", sort_key=1)
 READING = Group("Reading the data", sort_key=2)
 

@@ -2,8 +2,10 @@
 
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
+
+from cyclopts import App
 
 from ldp3.progress import Terminal
 
@@ -37,9 +39,17 @@ def _flags() -> set[str]:
     """Every flag of every command."""
     from ldp3.cli.app import app
 
-    commands = [app[name] for name in app if not name.startswith("-")]
-    found = (c.assemble_argument_collection() for c in commands)
+    found = (c.assemble_argument_collection() for c in _commands(app))
     return {name for arguments in found for argument in arguments for name in argument.names}
+
+
+def _commands(app: App) -> Iterator[App]:
+    """Every command, those of commands included."""
+    for each in (app[name] for name in app if not name.startswith("-")):
+        if each.default_command is None:
+            yield from _commands(each)
+        else:
+            yield each
 
 
 class Console(Terminal):

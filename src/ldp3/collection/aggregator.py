@@ -101,6 +101,11 @@ class Aggregator:
         """How many of the counted reports had an identifier."""
         return self._counts.identified
 
+    @property
+    def repeated(self) -> int:
+        """Counted reports with the hash seed of another one, at least: no honest client's are."""
+        return self._counts.repeated
+
     def add(
         self,
         reports: bytes | bytearray | memoryview | Reports | Iterable[bytes],
@@ -147,14 +152,13 @@ class Aggregator:
     ) -> None:
         """Count valid reports. Without identifiers, other threads wait for the last sum only."""
         oracle = self.plan.oracle
-        part = None if digests is not None else oracle.aggregate(reports) if len(reports) else None
+        part = Counts(oracle.empty, refused)
+        if digests is None:
+            part.add_reports(oracle, reports)
         with self._lock:
-            for reason, rows in refused.items():
-                add_to(self._counts.refused, reason, rows)
+            self._counts.merge(part)
             if digests is not None:
                 self._counts.add_reports(oracle, reports, digests)
-            elif part is not None:
-                self._counts.tally += part
 
     def add_files(
         self,

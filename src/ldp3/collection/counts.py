@@ -12,10 +12,12 @@ from ldp3.arrays import Reports, Total
 from ldp3.collection.wire import Wire, add_to
 from ldp3.errors import LDPError, whole
 from ldp3.protocols.base import FrequencyOracle
-from ldp3.protocols.layout import Bytes
+from ldp3.protocols.layout import Bytes, Fields
+from ldp3.randomness.thresholds import WORDS
 from ldp3.types import Tally
 
 DUPLICATE = "duplicate"
+SEED = "seed", WORDS  # a field of reports that names a hash function, drawn afresh
 LIMIT = 2**62  # reports, so that 64-bit sums cannot overflow
 Digests = Sequence[bytes | None]  # of the reports' identifiers; None where a report has none
 
@@ -34,12 +36,15 @@ class Counts:
         Digests of the identifiers of the counted reports.
     forgotten
         Counted reports whose identifiers are no longer known, because they come from a file.
+    repeated
+        Counted reports with the hash seed of another one, as far as they were counted together.
     """
 
     tally: Tally
     refused: dict[str, int] = field(default_factory=dict)
     seen: set[bytes] = field(default_factory=set)
     forgotten: int = 0
+    repeated: int = 0
 
     @property
     def identified(self) -> int:
@@ -57,12 +62,18 @@ class Counts:
         self, oracle: FrequencyOracle, reports: Reports, digests: Digests | None = None
     ) -> None:
         """Count valid reports, each identifier once."""
-        if digests is not None:
-            first = self._first(digests)
-            add_to(self.refused, DUPLICATE, len(first) - sum(first))
-            reports = reports[np.array(first, dtype=bool)]
+        reports = self.once(reports, digests)
         if len(reports):
             self.tally += oracle.aggregate(reports)
+            self.repeated += repeated_seeds(oracle, reports)
+
+    def once(self, reports: Reports, digests: Digests | None) -> Reports:
+        """The reports whose identifiers were not seen before; the others are refused."""
+        if digests is None:
+            return reports
+        first = self._first(digests)
+        add_to(self.refused, DUPLICATE, len(first) - sum(first))
+        return reports[np.array(first, dtype=bool)]
 
     def _first(self, digests: Digests) -> list[bool]:
         first = []
@@ -74,7 +85,7 @@ class Counts:
 
     def copy(self) -> "Counts":
         """The same, to be changed by itself."""
-        return Counts(self.tally, dict(self.refused), set(self.seen), self.forgotten)
+        return Counts(self.tally, dict(self.refused), set(self.seen), self.forgotten, self.repeated)
 
     def merge(self, other: "Counts") -> None:
         """Add what another part counted."""
@@ -83,6 +94,16 @@ class Counts:
             add_to(self.refused, reason, rows)
         self.seen |= other.seen
         self.forgotten += other.forgotten
+        self.repeated += other.repeated
+
+
+def repeated_seeds(oracle: FrequencyOracle, reports: Reports) -> int:
+    """How many reports have the seed of one before: honest clients draw a fresh 64-bit word."""
+    layout = oracle.layout
+    if not isinstance(layout, Fields) or SEED not in layout.fields:
+        return 0
+    ranked = np.sort(reports[SEED[0]])
+    return int(np.count_nonzero(ranked[1:] == ranked[:-1]))
 
 
 def read_counts(given: dict[str, Any], oracle: FrequencyOracle) -> Counts | None:

@@ -108,6 +108,12 @@ def count_in_order(
 def count_part(wire: Wire, part: Part, already: frozenset[bytes] = frozenset()) -> Counts:
     """A task: count one part, without the reports whose identifiers were counted `already`."""
     counts = Counts(wire.oracle.empty, seen=set(already))
+    add_part(wire, part, counts)
+    return counts
+
+
+def add_part(wire: Wire, part: Part, counts: Counts) -> None:
+    """Count one part beside others."""
     if part.format == "raw":
         data = np.frombuffer(_bytes(part), dtype=np.uint8)
         counts.add_rows(wire, wire.split(data, counts.refused))
@@ -115,7 +121,6 @@ def count_part(wire: Wire, part: Part, already: frozenset[bytes] = frozenset()) 
         _count_lines(wire, part, counts)
     else:
         _count_table(wire, part, counts)
-    return counts
 
 
 def first_bytes(part: Part, size: int) -> bytes:

@@ -15,6 +15,8 @@ from types import ModuleType
 from typing import Any, Literal, get_args
 
 from ldp3 import kinds, specs
+from ldp3.attacks.base import Attack
+from ldp3.attacks.scene import named_targets
 from ldp3.errors import (
     InvalidParameter,
     as_path,
@@ -66,6 +68,9 @@ class Choice:
         return sha256(code.encode()).hexdigest()
 
 
+NOBODY = Choice("none", "none")  # attacks
+
+
 @dataclass(frozen=True)
 class Experiment:
     """Data, grid and seed. Two equal experiments give the same table.
@@ -93,8 +98,9 @@ class Experiment:
         of every repeat.
     plugins
         Files that define more protocols, methods and metrics.
-    attacks
-        What fake users do, an axis of the grid: so far nothing.
+    attacks, fake_users, targets
+        What fake users do, an axis of the grid, first of all nothing; how many they are, as a
+        number or a share of all reports; and what they want to raise.
     limit
         Whether scores come with what the separable oracle scores; no other number depends on it.
     """
@@ -110,8 +116,10 @@ class Experiment:
     reference: Reference = "truth"
     keep: Keep = "means"
     plugins: tuple[Path, ...] = ()
-    attacks: tuple[Choice, ...] = (Choice("none", "none"),)
+    attacks: tuple[Choice, ...] = (NOBODY,)
     repeats_asked: bool = True
+    fake_users: str = "0"
+    targets: tuple[str, ...] = ("top:10",)
     limit: bool = True
 
     def __post_init__(self) -> None:
@@ -138,7 +146,7 @@ class Experiment:
     @cached_property
     def identity(self) -> dict[str, Any]:
         """Everything that the numbers depend on, as JSON can hold it."""
-        handed_in = (*self.protocols, *self.methods, *self.metrics)
+        handed_in = (*self.protocols, *self.methods, *self.metrics, *self.attacks[1:])
         return {
             "data": [
                 {
@@ -152,6 +160,7 @@ class Experiment:
             ],
             "epsilons": list(self.epsilons),
             "attacks": [c.spec for c in self.attacks],
+            **self._attackers,
             "protocols": [c.spec for c in self.protocols],
             "methods": [c.spec for c in self.methods],
             "metrics": [c.spec for c in self.metrics],
@@ -167,6 +176,12 @@ class Experiment:
             },
             "versions": _versions(),
         }
+
+    @property
+    def _attackers(self) -> dict[str, Any]:
+        if self.attacks == (NOBODY,):
+            return {}
+        return {"fake_users": self.fake_users, "targets": list(self.targets)}
 
     @cached_property
     def key(self) -> str:
@@ -187,6 +202,9 @@ def experiment(
     reference: Reference = "truth",
     keep: Keep = "means",
     plugins: Iterable[str | Path] = (),
+    attacks: Named | Sequence[Named] = "none",
+    fake_users: float | str = 0,
+    targets: str | Sequence[str] = "top:10",
 ) -> Experiment:
     """The experiment that people mean: names looked up, sets opened, doubles and nonsense out."""
     paths = tuple(real_path(as_path(p, "a plug-in")) for p in several(plugins, "`plugins`"))
@@ -206,7 +224,17 @@ def experiment(
         reference=reference,
         keep=keep,
         plugins=paths,
+        attacks=_attacks(attacks, modules),
+        fake_users=str(as_python(fake_users)),
+        targets=named_targets(targets),
     )
+
+
+def _attacks(given: Named | Sequence[Named], modules: Sequence[ModuleType]) -> tuple[Choice, ...]:
+    """Nobody first, so that every attack is compared with the same collection without it."""
+    things = given if isinstance(given, list | tuple) else [given]
+    named = [thing for thing in things if thing != "none"]
+    return (NOBODY, *choices(Attack, named, modules)) if named else (NOBODY,)
 
 
 @cache

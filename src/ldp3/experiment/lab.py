@@ -3,7 +3,7 @@
 Cells draw from streams that their own description names, so the numbers depend on nothing else.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -13,7 +13,9 @@ import numpy as np
 from ldp3 import specs
 from ldp3.arrays import BoolArray, FloatArray, IntArray
 from ldp3.errors import InvalidData, InvalidParameter, site
+from ldp3.experiment.attackers import Attackers
 from ldp3.experiment.cells import Cell
+from ldp3.experiment.checks import require_numbers, require_rows, require_tally
 from ldp3.experiment.grid import Choice, Experiment, Way
 from ldp3.experiment.limit import SeparableOracle
 from ldp3.metrics.base import Metric
@@ -48,6 +50,7 @@ class Lab:
         self._oracles: dict[tuple[str, float, int], FrequencyOracle] = {}
         self._applies: dict[tuple[str, float, str], BoolArray] = {}
         self._limits: dict[tuple[str, float, str], SeparableOracle | str | None] = {}
+        self.attackers = Attackers(experiment, self._modules, self._streams)
         self._refuse_misfits()
 
     def __reduce__(self) -> Any:
@@ -132,7 +135,13 @@ class Lab:
         ]
 
     def tally(self, cell: Cell, chunks: range) -> Tally:
-        """The tally of some chunks of a cell."""
+        """The tally of some chunks of a cell; fake users come with the first."""
+        honest = self._honest(cell, chunks)
+        if 0 not in chunks or not self.attackers.number(cell):
+            return honest
+        return honest + self.attackers.tally(cell, self.oracle(cell), self.way(cell))
+
+    def _honest(self, cell: Cell, chunks: range) -> Tally:
         oracle, data = self.oracle(cell), self.datasets[cell.dataset]
         if self.way(cell) == "exact":
             return oracle.simulate(data.histogram, self._rng(cell, 0))
@@ -141,9 +150,9 @@ class Lab:
             start = chunk * oracle.chunk_size
             values = self.users(cell, start, min(start + oracle.chunk_size, data.n))
             reports = oracle.perturb(values, self._rng(cell, chunk))
-            _require_rows(oracle.perturb, reports, len(values), "row per user")
+            require_rows(oracle.perturb, reports, len(values), "row per user")
             part = oracle.aggregate(reports)
-            _require_tally(oracle, part, len(values))
+            require_tally(oracle, part, len(values))
             # left to right: real totals must not depend on who was first
             tally = part if tally is None else tally + part
         assert tally is not None
@@ -159,8 +168,8 @@ class Lab:
         estimate = oracle.estimate(tally)
         if not isinstance(estimate, Estimate):
             raise InvalidData(f"{site(oracle.estimate)}: estimate must give an Estimate.")
-        _require_rows(oracle.estimate, estimate.frequencies, oracle.d, "frequency per value")
-        _require_numbers(oracle.estimate, estimate.frequencies)
+        require_rows(oracle.estimate, estimate.frequencies, oracle.d, "frequency per value")
+        require_numbers(oracle.estimate, estimate.frequencies)
         return estimate
 
     def frequencies(self, cell: Cell, estimate: Estimate, wanted: BoolArray | None) -> FloatArray:
@@ -233,6 +242,7 @@ class Lab:
 
     def _refuse_misfits(self) -> None:
         for cell in self.cells:
+            self.attackers.refuse_misfit(cell, self.oracle(cell))
             data = self.datasets[cell.dataset]
             for m in np.flatnonzero(~self.applies(cell)):
                 choice = self.experiment.methods[m]
@@ -268,26 +278,3 @@ def kept_lab(lab: Lab | str) -> Lab:
 
 def _once(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))
-
-
-def _require_rows(method: Callable[..., Any], array: object, count: int, what: str) -> None:
-    """Refuse what a plug-in's method gives back if it is not an array of this length."""
-    if not isinstance(array, np.ndarray) or array.ndim == 0 or len(array) != count:
-        got = f"shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
-        raise InvalidData(
-            f"{site(method)}: {method.__name__} must give an array with one {what}, {count} here, "
-            f"got {got}."
-        )
-
-
-def _require_numbers(method: Callable[..., Any], array: Any) -> None:
-    if not isinstance(array, np.ndarray) or not np.isfinite(array).all():
-        raise InvalidData(
-            f"{site(method)}: {method.__name__} must give an array of finite numbers."
-        )
-
-
-def _require_tally(oracle: FrequencyOracle, tally: object, n: int) -> None:
-    if not isinstance(tally, Tally) or tally.n != n:
-        raise InvalidData(f"{site(oracle.aggregate)}: aggregate must give a Tally of {n} reports.")
-    _require_numbers(oracle.aggregate, tally.total)

@@ -175,9 +175,12 @@ def benchmark(
     reference: Reference = "truth",
     keep_estimates: bool = False,
     plugins: Iterable[str | Path] = (),
+    attacks: Named | Sequence[Named] = "none",
+    fake_users: float | str = 0,
+    targets: str | Sequence[str] = "top:10",
     progress: Progress | None = None,
 ) -> Results:
-    """Run every dataset × ε × protocol × method × metric `repeats` times.
+    """Run every dataset × ε × attack × protocol × method × metric `repeats` times.
 
     The numbers depend on the data, the grid's own cells and the seed: not on the threads, the
     executor, or what else is in the grid.
@@ -207,6 +210,12 @@ def benchmark(
         Answer for this many users, distributed as in the data.
     keep_estimates
         Keep the frequencies of every repeat, for `Results.score`.
+    attacks
+        What fake users do, such as ``"mga"``, beside the same collection without them.
+    fake_users
+        How many they are: a number, or a share of all reports such as ``"1%"``.
+    targets
+        What they want to raise: ``"top:10"``, ``"bottom:10"``, ``"random:10"``, or labels.
     progress
         Who is told how the work advances; by default a bar at a terminal or in a notebook.
     """
@@ -223,6 +232,7 @@ def benchmark(
             datasets, epsilons, protocols, methods, metrics, repeats=repeats, seed=seed,
             simulate=simulate, reference=reference,
             keep="estimates" if keep_estimates else "means", plugins=files,
+            attacks=attacks, fake_users=fake_users, targets=targets,
         )
     )  # fmt: skip
     with progress or Bar() as shown:

@@ -70,7 +70,7 @@ class NormCut(PostProcessor):
     r"""Keep the largest estimates, just enough of them to sum to one; the rest becomes zero.
 
     $$f'_v \propto \hat f_v \text{ if } \hat f_v \ge θ, \text{ else } 0, \qquad
-      θ = \max\Big\{\hat f_u : \sum_{\hat f_v \ge \hat f_u} \hat f_v \ge 1\Big\}.$$
+      θ = \max\{\hat f_u : \sum_{\hat f_v \ge \hat f_u} \hat f_v \ge 1\}.$$
 
     Every positive estimate stays if they never sum to one; equal estimates stay or go together;
     what stays is rescaled to sum to one exactly. The uniform distribution if no estimate is

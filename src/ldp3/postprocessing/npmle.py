@@ -29,7 +29,7 @@ class NPMLE(PostProcessor):
     The frequencies are taken as draws from one unknown distribution $G$ on $[0, 1]$, which is
     estimated by maximum likelihood under the oracle's normal noise (Kiefer–Wolfowitz), on a grid:
 
-    $$\hat G = \arg\max_G \sum_v \log \int φ\big(\hat f_v;\, θ, \mathrm{Var}(θ)\big)\,dG(θ),
+    $$\hat G = \mathrm{argmax}_G \sum_v \log \int φ\big(\hat f_v;\, θ, \mathrm{Var}(θ)\big)\,dG(θ),
       \qquad f'_v = E_{\hat G}[θ \mid \hat f_v],$$
 
     with $\mathrm{Var}(θ)$ as the estimate's noise says. No shape is

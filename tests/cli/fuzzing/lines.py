@@ -1,9 +1,17 @@
-"""Command lines, each from a seed."""
+"""Command lines, each from a seed.
+
+Options come from the commands themselves, so that new ones are tried the day they exist; commands
+without a sentence of their own here are made of any of their options.
+"""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
+from cyclopts import App
+
+from ldp3.cli.app import app
 from tests.cli.fuzzing.vocabulary import (
     DATASETS,
     EXECUTORS,
@@ -30,8 +38,11 @@ class Line:
         self.rng = rng
 
     def words(self) -> list[str]:
-        command = self.rng.choice(list(COMMANDS))
-        words = [command, *COMMANDS[command](self)]
+        command = self.rng.choice([*COMMANDS, *others()])
+        words = COMMANDS[command](self) if command in COMMANDS else self.anything(command)
+        words = [*command.split(), *words] if command else ["", *words]
+        for _ in range(self.rng.choice([0, 0, 0, 0, 0, 1, 2])):
+            words += self.option(command)
         for _ in range(self.rng.choice([0, 0, 0, 0, 0, 1, 2])):
             self._spoil(words)
         return words
@@ -66,6 +77,30 @@ class Line:
 
     def either(self, usual: str, other: str) -> str:
         return usual if self.rng.random() < 0.75 else other
+
+    def anything(self, command: str) -> list[str]:
+        """Up to two words, and up to four of the command's options."""
+        words = [self.word() for _ in range(self.rng.randint(0, 2))]
+        for _ in range(self.rng.randint(0, 4)):
+            words += self.option(command)
+        return words
+
+    def option(self, command: str) -> list[str]:
+        """One of the command's options, most often with one word."""
+        names = options().get(command)
+        if not names:
+            return []
+        flag = self.rng.choice(names)
+        if flag in READING:
+            return [flag, *(self.one(READING[flag], 2) for _ in range(bool(READING[flag])))]
+        return [flag, *(self.word() for _ in range(self.rng.choice([0, 1, 1, 1, 2])))]
+
+    def word(self) -> str:
+        """Of any sort."""
+        words, good = self.rng.choice(
+            [(FILES, 6), (NUMBERS, 6), (SPECS, 6), (METHODS, 8), (METRICS, 6), (DATASETS, 6)]
+        )
+        return self.one(words, good)
 
     def file(self) -> str:
         return self.one(FILES, 6)
@@ -224,6 +259,33 @@ COMMANDS: dict[str, Callable[[Line], list[str]]] = {
     "report": Line.report, "convert": Line.convert, "list": Line.list_, "new": Line.new,
     "verify": Line.verify, "": Line.nothing,
 }  # fmt: skip
+
+
+@cache
+def options() -> dict[str, list[str]]:
+    """The names of the options of every command."""
+    return {
+        name: [
+            flag for a in found.assemble_argument_collection() for flag in a.names if "-" in flag
+        ]
+        for name, found in _commands(app, "")
+    }
+
+
+def _commands(parent: App, before: str) -> Iterator[tuple[str, App]]:
+    for name in parent:
+        if name.startswith("-"):
+            continue
+        command = parent[name]
+        if command.default_command is not None:
+            yield before + name, command
+        yield from _commands(command, f"{before}{name} ")
+
+
+@cache
+def others() -> list[str]:
+    """Commands without a sentence of their own."""
+    return [name for name in options() if name not in COMMANDS]
 
 
 def line(seed: int) -> list[str]:

@@ -1,0 +1,99 @@
+"""Regret of recommendations: how much more error the recommended makes than the best there is.
+
+    python -m benchmarks.regret [--counts FILE …] [--only NAME …]
+
+From each dataset a small sample is drawn and `recommend` asked for three ε and three metrics. The
+truth is measured on the dataset itself, scaled to as many users, in two halves: what is best is
+chosen on one and compared on the other, both ways, so that no luck of the best counts as regret.
+"""
+
+import argparse
+import time
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import polars as pl
+
+import ldp3
+from ldp3.types import Dataset
+
+EPSILONS, METRICS = [0.5, 1.0, 3.0], ["l1", "l2", "kl"]
+PROTOCOLS = "paper"
+REPEATS = 80  # of the truth
+CASES = [  # dataset, people in the sample, users to answer for
+    ("flights", 2_000, 330_000),
+    ("zipf(s=1.1, d=100, n=1_000_000)", 3_000, 100_000),
+    ("zipf(s=2, d=50, n=1_000_000)", 1_000, 20_000),
+    ("uniform(d=64, n=1_000_000)", 1_000, 100_000),
+    ("gaussian(d=100, n=1_000_000)", 3_000, 200_000),
+    ("geometric(p=0.1, d=60, n=1_000_000)", 2_000, 50_000),
+    ("steps(d=100, n=1_000_000)", 2_000, 100_000),
+]
+YOURS = 5_000, 200_000  # people and users for a file of values and counts
+
+
+def sample(data: Dataset, people: int) -> Dataset:
+    rng = ldp3.stream(0, "held out", data.name)
+    histogram = rng.multinomial(people, data.frequencies)
+    return Dataset(data.name, histogram, data.labels, data.positions)
+
+
+def regrets(data: Dataset, people: int, users: int) -> Iterator[dict[str, object]]:
+    """One row for each ε and metric."""
+    answers = ldp3.recommend(
+        sample(data, people), EPSILONS, PROTOCOLS, metrics=METRICS, population=users
+    ).answers
+    truth = ldp3.benchmark(
+        data.scaled(users), EPSILONS, PROTOCOLS, "all", METRICS, repeats=REPEATS, seed=7
+    ).table
+    half = pl.col("repeat") % 2
+    for answer in answers:
+        cell = (pl.col("epsilon") == answer.epsilon) & (pl.col("metric") == answer.metric)
+        means = (
+            truth.filter(cell)
+            .group_by(name=pl.col("protocol") + " + " + pl.col("method"))
+            .agg(
+                a=pl.col("value").filter(half == 0).mean(),
+                b=pl.col("value").filter(half == 1).mean(),
+            )
+        )
+        ours = means.filter(name=answer.best.name)
+        yield {
+            "data": data.name,
+            "epsilon": answer.epsilon,
+            "metric": answer.metric,
+            "recommended": answer.best.name,
+            "best": means.sort(pl.col("a") + pl.col("b"))["name"][0],
+            "tied": len(answer.tied),
+            "regret": (_regret(ours, means, "a", "b") + _regret(ours, means, "b", "a")) / 2,
+        }
+
+
+def _regret(ours: pl.DataFrame, means: pl.DataFrame, chosen: str, compared: str) -> float:
+    best = means.sort(chosen)[compared][0]
+    return float(ours[compared][0] / best - 1)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--counts", nargs="*", default=[])
+    parser.add_argument("--only", nargs="*", default=[name for name, *_ in CASES])
+    given = parser.parse_args(arguments)
+    cases = [
+        (ldp3.load(name), people, users) for name, people, users in CASES if name in given.only
+    ]
+    cases += [(ldp3.load(path, counts=True), *YOURS) for path in given.counts]
+    rows = []
+    for data, people, users in cases:
+        began = time.monotonic()
+        for row in regrets(data, people, users):
+            rows.append(row)
+            print(row, flush=True)
+        print(f"{time.monotonic() - began:.0f} s", flush=True)
+    found = np.array([row["regret"] for row in rows], dtype=float)
+    print(f"{len(found)} cells: mean {found.mean():.2%}, worst {found.max():.1%}, "
+          f"above 5 %: {(found > 0.05).mean():.0%}")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

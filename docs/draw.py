@@ -1,0 +1,78 @@
+"""Draws the pictures of the guide: `python docs/draw.py`."""
+
+from math import exp
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+
+mpl.use("Agg")
+mpl.rcParams["svg.hashsalt"] = "ldp3"
+import matplotlib.pyplot as plt  # noqa: E402  (after the choice of what draws)
+
+import ldp3  # noqa: E402
+
+FIGURES = Path(__file__).parent / "figures"
+BLUE, ORANGE, GREY = "#0072B2", "#E69F00", "#666666"  # Okabe and Ito: told apart by everybody
+
+
+def one_report() -> None:
+    """How likely each report of GRR is, for two people with different values."""
+    oracle = ldp3.oracle("grr", epsilon=1.0, d=4)
+    lie = (1 - oracle.p) / 3
+    values = ("chess", "golf", "judo", "yoga")
+    figure, axes = plt.subplots(figsize=(6.5, 2.8), layout="constrained")
+    for i, (held, colour) in enumerate((("chess", BLUE), ("golf", ORANGE))):
+        heights = [oracle.p if v == held else lie for v in values]
+        places = np.arange(4) + 0.38 * (i - 0.5)
+        axes.bar(places, heights, width=0.36, color=colour, label=f"who holds “{held}”")
+    axes.set_xticks(range(4), [f"“{v}”" for v in values])
+    axes.set(xlabel="report", ylabel="probability")
+    axes.legend(frameon=False)
+    save(figure, "one-report")
+
+
+def the_crowd() -> None:
+    """Truth, estimate and interval of the most frequent destinations."""
+    data = ldp3.load("flights")
+    oracle = ldp3.oracle("oue", epsilon=1.0, d=data.d)
+    estimate = oracle.estimate(oracle.simulate(data.histogram, ldp3.stream(1)))
+    low, high = estimate.confidence_interval(0.95)
+    order = np.argsort(-data.histogram)[:40]
+    truth, guess = (data.histogram / data.n)[order], estimate.frequencies[order]
+    figure, axes = plt.subplots(figsize=(6.5, 3), layout="constrained")
+    bars = np.abs(np.stack([low[order] - guess, high[order] - guess]))
+    axes.errorbar(range(40), guess, bars, fmt="o", color=BLUE, ms=3, lw=1, label="estimate, 95 %")
+    axes.step(range(40), truth, where="mid", color=ORANGE, label="truth")
+    axes.axhline(0, color=GREY, lw=0.5)
+    axes.set_xticks([])
+    axes.set(xlabel="the forty most frequent destinations", ylabel="share of flights")
+    axes.legend(frameon=False)
+    save(figure, "the-crowd")
+
+
+def odds() -> None:
+    """What somebody can believe at most after one report, by what they believed before."""
+    epsilons = np.linspace(0, 8, 161)
+    figure, axes = plt.subplots(figsize=(6.5, 3), layout="constrained")
+    for before, colour in ((0.5, BLUE), (0.1, ORANGE), (0.01, GREY)):
+        after = before / (1 - before) * np.exp(epsilons)
+        axes.plot(epsilons, after / (1 + after), color=colour, label=f"{before:.0%} before")
+    for marked in (1, 4, 8):
+        axes.axvline(marked, color=GREY, lw=0.5, ls=":")
+        label = f"×{exp(marked):,.0f}" if marked > 1 else "×2.7"
+        axes.annotate(label, (marked - 0.05, 0.5), ha="right")
+    axes.set(xlabel="ε of one report", ylabel="believed at most", ylim=(0, 1), xlim=(0, 8))
+    axes.legend(frameon=False, loc="lower right")
+    save(figure, "odds")
+
+
+def save(figure: plt.Figure, name: str) -> None:
+    """As SVG without a date, so that the same data give the same file."""
+    figure.savefig(FIGURES / f"{name}.svg", metadata={"Date": None})
+    plt.close(figure)
+
+
+if __name__ == "__main__":
+    for picture in (one_report, the_crowd, odds):
+        picture()

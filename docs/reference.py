@@ -1,0 +1,131 @@
+"""Writes the reference pages: what the classes, functions and commands say of themselves.
+
+There is one place to edit, the docstring; these pages are made anew with every build of the site.
+"""
+
+import inspect
+import re
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import ldp3
+from ldp3.cli.app import app
+from ldp3.kinds import aliases_of, every_kind, find
+
+HEAD = {
+    "protocols": "What a user's device sends, and how the server estimates frequencies from it.",
+    "methods": "What a server does with estimates: no privacy is spent, errors usually fall.",
+    "metrics": "How far an estimate is from the truth.",
+    "datasets": "Where true values come from.",
+    "attacks": "What somebody who lies, or looks, can do.",
+}
+WIDTH = 88  # what fits a code block of the site
+SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
+
+
+def write(folder: Path) -> None:
+    """Every reference page, into `folder`."""
+    folder.mkdir(exist_ok=True)
+    for several, kind in every_kind().items():
+        (folder / f"{several}.md").write_text(kind_page(several, kind), encoding="utf-8")
+    (folder / "api.md").write_text(api_page(ldp3), encoding="utf-8")
+    (folder / "commands.md").write_text(commands_page(), encoding="utf-8")
+
+
+def kind_page(several: str, kind: type) -> str:
+    """All of a kind, one section each, in the order of their names."""
+    sections = [
+        f"## `{name}`{_also(cls)}\n\n{as_markdown(inspect.getdoc(cls) or '')}"
+        for name, cls in sorted(find(kind).items())
+    ]
+    return f"# {several.capitalize()}\n\n{HEAD[several]}\n\n" + "\n\n".join(sections) + "\n"
+
+
+def _also(cls: type) -> str:
+    names = ", ".join(aliases_of(cls))
+    return f" ({names})" if names else ""
+
+
+def api_page(module: ModuleType) -> str:
+    """Every public name: how it is called, what it says, and what it can do."""
+    names = sorted(module.__all__, key=str.lower)
+    return "# Python\n\n" + "\n\n".join(_public(n, getattr(module, n)) for n in names) + "\n"
+
+
+def _public(name: str, thing: Any) -> str:
+    parts = [f"## `ldp3.{name}`", _signature(name, thing), as_markdown(inspect.getdoc(thing) or "")]
+    if inspect.isclass(thing):
+        parts += [_member(n, m) for n, m in vars(thing).items() if not n.startswith("_")]
+    return "\n\n".join(p for p in parts if p)
+
+
+def _member(name: str, member: Any) -> str:
+    function = getattr(member, "__func__", member)
+    if isinstance(member, property):
+        return f"### `.{name}`\n\n{as_markdown(inspect.getdoc(member) or '')}"
+    if inspect.isfunction(function):
+        described = as_markdown(inspect.getdoc(function) or "")
+        return f"### `.{name}`\n\n{_signature(name, function)}\n\n{described}"
+    return ""
+
+
+def _signature(name: str, thing: Any) -> str:
+    try:
+        signature = inspect.signature(thing)
+    except (TypeError, ValueError):
+        return ""
+    ours = [_spelt(str(p)) for p in signature.parameters.values() if p.name != "self"]
+    returned = signature.return_annotation
+    gives = "" if returned in (signature.empty, None) else f" -> {_spelt(_named(returned))}"
+    line = f"{name}({', '.join(ours)}){gives}"
+    if len(line) > WIDTH:
+        line = "\n".join([f"{name}(", *(f"    {one}," for one in ours), f"){gives}"])
+    return f"```python\n{line}\n```"
+
+
+def _named(annotation: Any) -> str:
+    return inspect.formatannotation(annotation)
+
+
+def _spelt(text: str) -> str:
+    """Types as people write them, without the modules they come from."""
+    return re.sub(r"\b(?:\w+\.)+(?=[A-Za-z_])", "", text.replace("'", ""))
+
+
+def commands_page() -> str:
+    """What `--help` says, for every command."""
+    text = app.generate_docs(output_format="markdown")
+    return re.sub(r"\A.*?(?=^\*\*Compare)", "# Commands\n\n", text, flags=re.DOTALL | re.MULTILINE)
+
+
+def as_markdown(doc: str) -> str:
+    """A docstring, with its sections, as Markdown.
+
+    >>> print(as_markdown("One.\\n\\nParameters\\n----------\\ng\\n    Cells."))
+    One.
+    <BLANKLINE>
+    **Parameters**
+    <BLANKLINE>
+    `g`
+    : Cells.
+    """
+    lead, *rest = SECTION.split(doc)
+    parts = [_examples(lead.strip())]
+    for title, body in zip(rest[::2], rest[1::2], strict=True):
+        listed = title in {"Parameters", "Attributes", "Returns", "Raises"}
+        parts += [f"**{title}**", _definitions(body) if listed else _examples(body.strip())]
+    return "\n\n".join(p for p in parts if p)
+
+
+def _definitions(body: str) -> str:
+    items = re.findall(r"^(\S[^\n]*)\n((?:[ ]{4}[^\n]*\n?|\n)*)", body, re.MULTILINE)
+    return "\n\n".join(f"`{term}`\n: {' '.join(text.split())}" for term, text in items)
+
+
+def _examples(body: str) -> str:
+    """Lines of a Python session become a block; the rest stays."""
+    paragraphs = body.split("\n\n")
+    return "\n\n".join(
+        f"```pycon\n{p}\n```" if p.lstrip().startswith(">>>") else p for p in paragraphs
+    )

@@ -1,0 +1,1 @@
+"""What an adversary learns, or needs: values of people, the budget, a ranking."""

@@ -1,0 +1,1 @@
+"""Attacks: what fake users send, one file each."""

@@ -1,0 +1,77 @@
+"""What is attacked, and by how many: the side of an experiment that fake users are on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Self, final
+
+from ldp3.arrays import FloatArray
+from ldp3.attacks.targets import target_codes
+from ldp3.errors import InvalidParameter, as_python, whole
+from ldp3.metrics.base import Metric
+from ldp3.types import Dataset
+
+
+def fake_count(given: object, n: int) -> int:
+    """How many fake users: a number, or a share of all reports such as ``"1%"`` or 0.01.
+
+    >>> fake_count("1%", 99_000), fake_count(0.5, 7), fake_count(500, 10)
+    (1000, 7, 500)
+    """
+    number = as_python(given)
+    if isinstance(number, str):
+        number = _number(number)
+    if whole(number, 0, 2**40):
+        return int(number)
+    if isinstance(number, float) and 0 <= number < 1:
+        return round(n * number / (1 - number))
+    raise InvalidParameter(
+        f"`fake_users` is a number of people, or a share of all reports below 100 % such as 1%, "
+        f"got {given!r}."
+    )
+
+
+def _number(text: str) -> object:
+    try:
+        if text.strip().endswith("%"):
+            return float(text.strip()[:-1]) / 100
+        return int(text) if text.strip().isdigit() else float(text)
+    except ValueError:
+        return text
+
+
+@final
+@dataclass(frozen=True)
+class TargetShare(Metric):
+    """What the targets' frequencies sum to: under attack less without is the gain.
+
+    Parameters
+    ----------
+    targets
+        Who they are, as `target_codes` takes it.
+    seed
+        Of random targets.
+    codes
+        The same for one dataset.
+    """
+
+    better: ClassVar[Literal["lower", "higher"]] = "lower"
+
+    targets: tuple[str, ...] = ("top:10",)
+    seed: int = 0
+    codes: tuple[int, ...] = ()
+
+    def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:  # noqa: ARG002
+        return float(frequencies[list(self.codes)].sum())
+
+    def for_data(self, data: Dataset) -> Self:
+        return type(self)(self.targets, self.seed, target_codes(data, self.targets, self.seed))
+
+
+def named_targets(given: str | Sequence[str]) -> tuple[str, ...]:
+    """What a person gave, as a tuple of texts."""
+    names = [given] if isinstance(given, str) else list(given)
+    if not names or not all(isinstance(name, str) for name in names):
+        raise InvalidParameter(
+            f"`targets` are labels, or top:10, bottom:10, random:10, got {given!r}."
+        )
+    return tuple(names)

@@ -1,0 +1,18 @@
+"""`ldp3 attack`: what fake users achieve, what they cost, what reports and results give away."""
+
+from cyclopts import App, Parameter
+
+from ldp3.cli.attack.budget import budget
+from ldp3.cli.attack.cost import cost
+from ldp3.cli.attack.infer import infer
+from ldp3.cli.attack.poison import poison
+from ldp3.cli.options import ATTACK, shown_default
+
+attack = App(
+    name="attack",
+    group=ATTACK,
+    help="Attack a collection: fake users, guesses of values, the budget.",
+    default_parameter=Parameter(negative=(), show_default=shown_default),
+)
+for command in (poison, cost, infer, budget):
+    attack.command(command)

@@ -1,0 +1,49 @@
+"""`ldp3 attack cost`."""
+
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from ldp3.cli import options
+from ldp3.cli.data import one_dataset
+from ldp3.errors import InvalidParameter
+from ldp3.printing import show
+
+
+def cost(
+    *,
+    overtake: Annotated[tuple[str, str], Parameter(consume_multiple=True)],
+    epsilon: options.Epsilons = ["1"],  # noqa: B006
+    protocols: options.Protocols = ["paper"],  # noqa: B006
+    data: options.Data = ["flights"],  # noqa: B006
+    population: options.Population = None,
+    plugins: options.Plugins = [],  # noqa: B006
+    format: Annotated[Literal["table", "markdown"], Parameter(group=options.OUTPUT)] = "table",
+    reading: options.ReadingFlags = options.AS_IT_IS,
+) -> None:
+    """Say how many fake users lift one value over another, under every protocol.
+
+    In expectation, by reports made to order and by honest randomisation of a lie; with exactly so
+    many the noise decides, and about every second ranking is wrong.
+
+    Parameters
+    ----------
+    overtake
+        Two labels: B A asks how many lift B over A.
+    format
+        How the table is printed.
+    """
+    from ldp3.adversary.tables import cost_rows, render
+    from ldp3.attacks.targets import target_codes
+
+    users = one_dataset(data, reading, plugins, "An attack is on one collection")
+    users = users if population is None else users.scaled(population)
+    below, above = (target_codes(users, name)[0] for name in overtake)
+    lead = float(users.frequencies[above] - users.frequencies[below])
+    if lead < 0:
+        raise InvalidParameter(
+            f"{overtake[0]} is more frequent than {overtake[1]} already: swap them."
+        )
+    rows = cost_rows(users, lead, options.numbers(epsilon), options.specs("-p", protocols), plugins)
+    show(f"To lift {overtake[0]} over {overtake[1]}, who leads by {lead:.3%} of {users.n:,} users:")
+    show(render(rows, format))

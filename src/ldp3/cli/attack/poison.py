@@ -1,0 +1,109 @@
+"""`ldp3 attack poison`."""
+
+import shlex
+import sys
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from ldp3.budget import said_of
+from ldp3.cli import options
+from ldp3.cli.data import datasets, inputs
+from ldp3.cli.speaking import Console
+from ldp3.files import require_no_input
+from ldp3.printing import show
+from ldp3.progress import say
+
+Format = Literal["table", "markdown", "csv", "json"]
+_several = Parameter(consume_multiple=True)
+
+
+def poison(
+    *,
+    attack: Annotated[list[str], _several, Parameter(name=["--attack", "-a"])] = ["ria", "mga"],  # noqa: B006
+    targets: Annotated[list[str], _several] = ["top:10"],  # noqa: B006
+    fake_users: str = "1%",
+    epsilon: options.Epsilons = ["1"],  # noqa: B006
+    protocols: options.Protocols = ["paper"],  # noqa: B006
+    methods: options.Methods = ["paper"],  # noqa: B006
+    repeats: Annotated[int, Parameter(name=["--repeats", "-r"])] = 10,
+    threads: options.Threads = None,
+    data: options.Data = ["flights"],  # noqa: B006
+    metrics: options.Metrics = ["l1"],  # noqa: B006
+    seed: options.Seed = 0,
+    simulate: Literal["exact", "users"] = "exact",
+    population: options.Population = None,
+    executor: options.Executor = "threads",
+    plugins: options.Plugins = [],  # noqa: B006
+    output: options.MaybeOutput = None,
+    fresh: Annotated[bool, Parameter(group=options.OUTPUT)] = False,
+    format: Annotated[Format, Parameter(group=options.OUTPUT)] = "table",
+    quiet: options.Quiet = False,
+    reading: options.ReadingFlags = options.AS_IT_IS,
+) -> int:
+    """Let fake users send what they like, and see what every combination makes of it.
+
+    Clean and attacked collections share the honest reports, so that what differs is the attack.
+
+    Parameters
+    ----------
+    attack
+        What fake users do, such as mga or "mga(padding='law')". See `ldp3 list attacks`.
+    targets
+        What they want to raise: top:10, bottom:10, random:10, or labels.
+    fake_users
+        How many they are: a number, or a share of all reports such as 1%.
+    repeats
+        Independent collections for each protocol and ε.
+    simulate
+        exact draws what the server would count from its exact law; users goes one by one.
+    output
+        Keep all errors in a .csv, .parquet or .json file, or a folder, as `ldp3 run` does.
+    fresh
+        Start over, whatever the output holds.
+    format
+        How the table is printed.
+    """
+    from ldp3.adversary.poisoning import poisoned
+    from ldp3.adversary.tables import render_poison
+    from ldp3.attacks.scene import TargetShare
+    from ldp3.experiment.grid import experiment
+    from ldp3.experiment.lab import Lab
+    from ldp3.experiment.run import run
+    from ldp3.kernels.compile import on_compile
+
+    if output is not None:
+        require_no_input(output, [*inputs(data), reading.domain, *plugins])
+    users, notes = datasets(data, reading, plugins)
+    console = Console(quiet=quiet)
+    console.notes(notes)
+    lab = Lab(
+        experiment(
+            [one if population is None else one.scaled(population) for one in users],
+            options.numbers(epsilon),
+            options.specs("-p", protocols),
+            options.specs("-m", methods),
+            [*options.specs("-u", metrics), TargetShare(tuple(targets), seed)],
+            repeats=repeats,
+            seed=seed,
+            simulate=simulate,
+            keep="scores",
+            plugins=plugins,
+            attacks=options.specs("-a", attack),
+            fake_users=fake_users,
+            targets=targets,
+        )
+    )
+    console.notes([*lab.notes, *said_of(*lab.experiment.epsilons)])
+    if not quiet:
+        on_compile(lambda: say("compiling kernels (first run only)…"))
+    with console:
+        about = {"command": shlex.join(["ldp3", *sys.argv[1:]])}
+        results = run(
+            lab, executor, threads, output=output, fresh=fresh, progress=console, about=about
+        )
+    if not results.complete:
+        say("Stopped: the same command goes on from there, if it has an --output.")
+        return 128 + (console.signal or 0)
+    show(render_poison(poisoned(lab, results), format))
+    return 0

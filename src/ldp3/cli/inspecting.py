@@ -1,0 +1,60 @@
+"""`ldp3 inspect`."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from ldp3.cli import options
+from ldp3.cli.aggregate import require_once
+from ldp3.cli.speaking import Console
+from ldp3.collection.reports import ReportFormat
+from ldp3.errors import InvalidData
+from ldp3.printing import show
+
+
+def inspect(
+    description: options.Description,
+    reports: Annotated[list[Path], Parameter(negative=())],
+    /,
+    *,
+    alpha: float = 0.01,
+    input_format: ReportFormat | None = None,
+    seed: options.Seed = 0,
+    plugins: options.Plugins = [],  # noqa: B006
+    format: Literal["text", "json"] = "text",
+    quiet: options.Quiet = False,
+) -> int:
+    """Look for fake users in reports: exit code 1 if honest clients would hardly send these.
+
+    Every test is right whatever people hold. Against fake users who send possible reports of one
+    value each, as under GRR, or who randomise honestly, no test can exist.
+
+    Parameters
+    ----------
+    reports
+        Files of reports: .parquet, .arrow, .jsonl, .bin.
+    alpha
+        How often honest reports may be called suspicious, by all tests together.
+    input_format
+        What the files hold, where their endings do not say.
+    format
+        text for people, json for programs.
+    """
+    from ldp3.collection.plan import as_plan
+    from ldp3.collection.strangers import refusal
+    from ldp3.inspection.files import reports_in
+    from ldp3.inspection.inspect import inspect as examine
+
+    require_once(reports)
+    plan = as_plan(description, plugins)
+    found, refused = reports_in(plan, reports, input_format)
+    if not len(found) and not refused:
+        raise InvalidData(f"{reports[0]}: there is no report to inspect.")
+    if not len(found):
+        raise refusal(plan, description.parent, reports, input_format, refused)
+    left_out = ", ".join(f"{rows:,} {reason}" for reason, rows in refused.items())
+    Console(quiet=quiet).notes([f"Left out: {left_out}."] if left_out else [])
+    findings = examine(plan, found, alpha=alpha, seed=seed)
+    show(findings.json() if format == "json" else str(findings))
+    return 1 if findings.suspicious else 0

@@ -1,0 +1,87 @@
+"""The fake users of an experiment: who attacks a cell, how many they are, what they add to it."""
+
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+
+import numpy as np
+
+from ldp3 import specs
+from ldp3.attacks.base import Attack
+from ldp3.attacks.scene import fake_count
+from ldp3.attacks.targets import target_codes
+from ldp3.errors import InvalidParameter
+from ldp3.experiment.cells import Cell
+from ldp3.experiment.grid import Choice, Experiment, Way
+from ldp3.protocols.base import FrequencyOracle, PureOracle
+from ldp3.randomness.streams import stream
+from ldp3.types import Dataset, Tally
+
+
+class Attackers:
+    """All attacks of an experiment, built for each of its datasets.
+
+    Parameters
+    ----------
+    experiment
+        What is attacked, how, and by how many.
+    modules
+        Its plug-ins.
+    streams
+        What the keys of a dataset's streams call it.
+    """
+
+    def __init__(
+        self, experiment: Experiment, modules: Sequence[ModuleType], streams: Mapping[str, str]
+    ) -> None:
+        self._experiment, self._modules, self._streams = experiment, modules, streams
+        self._people = {data.name: data.n for data in experiment.datasets}
+        self._attacks = {
+            (data.name, choice.spec): self._built(choice, data)
+            for data in experiment.datasets
+            for choice in experiment.attacks[1:]  # the first is nobody
+        }
+
+    def _built(self, choice: Choice, data: Dataset) -> Attack:
+        ex = self._experiment
+        return specs.build(
+            Attack,  # type: ignore[type-abstract]
+            choice.thing,
+            *self._modules,
+            targets=target_codes(data, ex.targets, ex.seed),
+            honest=data.histogram,
+        )
+
+    def attack(self, cell: Cell) -> Attack | None:
+        """What fake users do in a cell."""
+        return self._attacks.get((cell.dataset, cell.attack))
+
+    def number(self, cell: Cell) -> int:
+        """How many fake users a cell has."""
+        if self.attack(cell) is None:
+            return 0
+        return fake_count(self._experiment.fake_users, self._people[cell.dataset])
+
+    def tally(self, cell: Cell, oracle: FrequencyOracle, way: Way) -> Tally:
+        """What the fake users of a cell add to its tally."""
+        attack, m, rng = self.attack(cell), self.number(cell), self._rng(cell, way)
+        assert attack is not None
+        assert isinstance(oracle, PureOracle)
+        if way == "exact":
+            return attack.tally(oracle, m, rng)
+        return Attack.tally(attack, oracle, m, rng)  # one by one
+
+    def refuse_misfit(self, cell: Cell, oracle: FrequencyOracle) -> None:
+        """Refuse an attack that nobody can carry out against the protocol of its cell."""
+        attack = self.attack(cell)
+        if attack is not None and not attack.applies(oracle):
+            raise InvalidParameter(
+                f"{cell.attack} cannot be carried out against {cell.protocol}: leave one of them "
+                f"out."
+            )
+
+    def _rng(self, cell: Cell, way: Way) -> np.random.Generator:
+        """The stream of fake users; that of honest ones does not know them, so both are paired."""
+        ex, data = self._experiment, self._streams[cell.dataset]
+        whom = [cell.attack, ex.fake_users, *ex.targets]
+        collection = cell.protocol, cell.epsilon.hex(), cell.repeat
+        return stream(ex.seed, "fake users", way, data, *collection, *whom)

@@ -1,0 +1,1 @@
+"""Inspection: do reports look as if honest clients had sent them?"""

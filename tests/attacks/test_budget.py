@@ -1,0 +1,67 @@
+"""What is published betrays ε, unless it is published safely."""
+
+import numpy as np
+import pytest
+
+import ldp3
+from ldp3.adversary.budget import budget, rounded, safe_step
+from ldp3.errors import InvalidData
+from ldp3.protocols.base import PureOracle
+
+DATA = ldp3.load("zipf(s=1.1, d=60, n=40_000)")
+
+
+def published(protocol: str, epsilon: float, method: str = "none") -> np.ndarray:
+    oracle = ldp3.oracle(protocol, epsilon, DATA.d)
+    estimate = oracle.estimate(oracle.simulate(DATA.histogram, ldp3.stream(1, protocol)))
+    return ldp3.postprocess(method)(estimate)
+
+
+def at(protocol: str):  # type: ignore[no-untyped-def]
+    def oracle(epsilon: float) -> PureOracle:
+        made = ldp3.oracle(protocol, epsilon, DATA.d)
+        assert isinstance(made, PureOracle)
+        return made
+
+    return oracle
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
+@pytest.mark.parametrize("protocol", ["grr", "rappor", "oue", "blh", "olh", "ss"])
+def test_raw_estimates_give_epsilon_away(protocol: str, epsilon: float) -> None:
+    found = budget(published(protocol, epsilon), DATA.n, at(protocol))
+    assert found.epsilons == pytest.approx((epsilon,), rel=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 4.0])  # both ends of the range that is searched
+def test_norm_sub_gives_it_away_too(epsilon: float) -> None:
+    found = budget(published("oue", epsilon, "norm_sub"), DATA.n, at("oue"))
+    assert found.epsilons == pytest.approx((epsilon,), rel=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.3, 1.0, 4.0])
+@pytest.mark.parametrize("protocol", ["grr", "rappor", "oue", "blh", "olh", "ss"])
+def test_safely_published_estimates_do_not(protocol: str, epsilon: float) -> None:
+    safe = rounded(published(protocol, epsilon), DATA.n)
+    if len(np.unique(safe[safe != 0])) >= 3:
+        assert budget(safe, DATA.n, at(protocol)).epsilons == ()
+
+
+def test_numbers_without_a_lattice_are_not_taken_for_one() -> None:
+    for seed in range(200):  # each with probability 1e-6 at most
+        noise = np.random.default_rng(seed).normal(0, 0.01, DATA.d)
+        assert budget(noise, 2_000, at("oue")).epsilons == ()
+
+
+def test_the_safe_step_is_coarser_than_every_lattice() -> None:
+    for n in (100, 40_000, 10**9):
+        for d in (2, 60, 10**5):
+            for protocol in ("grr", "oue", "olh", "rappor", "blh", "ss"):
+                oracle = ldp3.oracle(protocol, 0.1, d)
+                assert isinstance(oracle, PureOracle)
+                assert safe_step(n, d) >= 1 / (n * (oracle.p - oracle.q))
+
+
+def test_two_numbers_are_too_few() -> None:
+    with pytest.raises(InvalidData, match="at least three"):
+        budget(np.array([0.5, 0.5, 0.0]), 100, at("oue"))

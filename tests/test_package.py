@@ -1,0 +1,91 @@
+"""The package: what is in it, that it installs without a compiler, and that versions agree."""
+
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import ldp3
+
+ROOT = Path(__file__).parents[1]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("package")]  # built once
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dist")
+    _run("-m", "build", "--no-isolation", "--outdir", str(folder), str(ROOT))
+    return folder
+
+
+def _run(*arguments: str, python: Path = Path(sys.executable), **environment: str) -> str:
+    clean = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    done = subprocess.run(
+        [str(python), *arguments], capture_output=True, text=True, env={**clean, **environment}
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def _wheel(built: Path) -> Path:
+    return next(built.glob("*.whl"))
+
+
+def test_the_index_would_take_both_files(built: Path) -> None:
+    said = _run("-m", "twine", "check", "--strict", *map(str, built.iterdir()))
+    assert said.count("PASSED") == 2
+
+
+def test_the_wheel_holds_the_package_and_nothing_else(built: Path) -> None:
+    with zipfile.ZipFile(_wheel(built)) as archive:
+        names = archive.namelist()
+    assert {name.partition("/")[0] for name in names} == {
+        "ldp3",
+        f"ldp3-{ldp3.__version__}.dist-info",
+    }
+    ours = {p.relative_to(ROOT / "src").as_posix() for p in _sources(ROOT / "src" / "ldp3")}
+    assert ours <= set(names)
+
+
+def _sources(folder: Path) -> list[Path]:
+    return [p for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts]
+
+
+def test_the_source_package_can_be_tested(built: Path) -> None:
+    with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
+        names = archive.getnames()
+    inside = {name.partition("/")[2] for name in names}
+    assert {"pyproject.toml", "README.md", "LICENSE", "tests/test_package.py"} <= inside
+    assert not [name for name in inside if ".venv" in name or "__pycache__" in name]
+
+
+def test_a_client_installs_from_the_wheel_without_a_compiler(built: Path, tmp_path: Path) -> None:
+    _run("-m", "venv", str(tmp_path / "bare"))
+    python = tmp_path / "bare" / "bin" / "python"
+    _run("-m", "pip", "install", "-q", "--only-binary", ":all:", str(_wheel(built)), python=python)
+    code = (
+        "import ldp3; plan = ldp3.Plan('c', 'oue', 1.0, 3, labels=('a', 'b', 'c'));"
+        "assert len(ldp3.Client(plan).report('b')) == plan.report_bytes"
+    )
+    _run("-c", code, python=python, PATH="")
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    cited = re.search(r"^version: (\S+)", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    recipe = re.search(r'version: "(\S+)"', (ROOT / "packaging" / "recipe.yaml").read_text())
+    assert cited is not None
+    assert recipe is not None
+    assert project["version"] == ldp3.__version__ == cited[1] == recipe[1]
+
+
+def test_the_workflow_is_one_that_github_reads() -> None:
+    workflow = ROOT / ".github" / "workflows" / "ci.yml"
+    schema = "vendor.github-workflows"
+    _run("-m", "check_jsonschema", "--builtin-schema", schema, str(workflow))
