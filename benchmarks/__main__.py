@@ -46,6 +46,7 @@ SECTIONS: dict[str, list[str]] = {
     ],
     "commands": [
         "benchmarks.engine.command('--help')",
+        "benchmarks.engine.command('run', '-r', '10')",
         "benchmarks.engine.command('run')",
         "benchmarks.engine.command('list')",
     ],

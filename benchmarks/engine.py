@@ -63,14 +63,21 @@ def exact_subset_selection(d: int, n: int = 1_000_000) -> dict[str, Any]:
     return {"d": d, "n": n, "milliseconds": seconds * 1e3, "peak_mb": peak_megabytes()}
 
 
+IMPORTS = "import numpy, polars, numba"  # what anything like this waits for
+
+
 def command(*args: str) -> dict[str, Any]:
-    """Seconds of a whole command, from a warm cache."""
+    """Seconds of a whole command, from a warm cache, and beside those of its largest imports."""
 
-    def work() -> None:
-        line = [sys.executable, "-m", "ldp3", *args]
-        subprocess.run(line, check=True, capture_output=True)
+    def run(*words: str) -> None:
+        subprocess.run([sys.executable, *words], check=True, capture_output=True)
 
-    return {"command": " ".join(["ldp3", *args]), "seconds": best(work, rounds=5)}
+    seconds = best(lambda: run("-m", "ldp3", *args), rounds=5)
+    return {
+        "command": " ".join(["ldp3", *args]),
+        "seconds": seconds,
+        "times_imports": seconds / best(lambda: run("-c", IMPORTS), rounds=5),
+    }
 
 
 def growth(name: str, d: int, n: int) -> dict[str, Any]:

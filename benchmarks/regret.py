@@ -19,7 +19,7 @@ from ldp3.types import Dataset
 
 EPSILONS, METRICS = [0.5, 1.0, 3.0], ["l1", "l2", "kl"]
 PROTOCOLS = "paper"
-REPEATS = 80  # of the truth
+REPEATS = 60  # of the truth
 CASES = [  # dataset, people in the sample, users to answer for
     ("flights", 2_000, 330_000),
     ("zipf(s=1.1, d=100, n=1_000_000)", 3_000, 100_000),
@@ -51,18 +51,18 @@ def regrets(data: Dataset, people: int, users: int) -> Iterator[dict[str, object
         cell = (pl.col("epsilon") == answer.epsilon) & (pl.col("metric") == answer.metric)
         means = (
             truth.filter(cell)
-            .group_by(name=pl.col("protocol") + " + " + pl.col("method"))
+            .group_by(name=pl.col("protocol") + " with " + pl.col("method"))
             .agg(
                 a=pl.col("value").filter(half == 0).mean(),
                 b=pl.col("value").filter(half == 1).mean(),
             )
         )
-        ours = means.filter(name=answer.best.name)
+        ours = means.filter(name=f"{answer.best.protocol} with {answer.best.method}")
         yield {
             "data": data.name,
             "epsilon": answer.epsilon,
             "metric": answer.metric,
-            "recommended": answer.best.name,
+            "recommended": ours["name"][0],
             "best": means.sort(pl.col("a") + pl.col("b"))["name"][0],
             "tied": len(answer.tied),
             "regret": (_regret(ours, means, "a", "b") + _regret(ours, means, "b", "a")) / 2,

@@ -27,11 +27,17 @@ author = "The LDP3 developers"
 copyright = author
 release = version = ldp3.__version__
 
-extensions = ["myst_parser"]
+extensions = ["myst_nb"]
 myst_enable_extensions = ["dollarmath", "deflist", "colon_fence"]
 myst_heading_anchors = 4
 exclude_patterns = ["README.md", "site"]
-source_suffix = {".md": "markdown"}
+source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
+nb_execution_mode = "force"  # an error in a notebook is an error of the build
+nb_execution_raise_on_error = True
+nb_execution_in_temp = True
+nb_execution_timeout = 300
+nb_render_markdown_format = "myst"  # which has tables
+nb_output_stderr = "remove"  # progress is for whoever waits
 nitpicky = True
 
 html_theme = "furo"

@@ -1,7 +1,10 @@
-"""Draws the pictures of the guide: `python docs/draw.py`."""
+"""Draws the pictures of the site and the README: `python docs/draw.py` (needs Chromium)."""
 
+import subprocess
 from math import exp
 from pathlib import Path
+from shutil import copy
+from tempfile import TemporaryDirectory
 
 import matplotlib as mpl
 import numpy as np
@@ -9,11 +12,21 @@ import numpy as np
 mpl.use("Agg")
 mpl.rcParams["svg.hashsalt"] = "ldp3"
 import matplotlib.pyplot as plt  # noqa: E402  (after the choice of what draws)
+from PIL import Image  # noqa: E402
 
 import ldp3  # noqa: E402
 
 FIGURES = Path(__file__).parent / "figures"
 BLUE, ORANGE, GREY = "#0072B2", "#E69F00", "#666666"  # Okabe and Ito: told apart by everybody
+
+
+GALLERY = (
+    "heatmap-l1-1",
+    "error-by-method-l1",
+    "error-by-protocol-l1",
+    "frequencies-1",
+    "size-l1-1",
+)
 
 
 def one_report() -> None:
@@ -67,6 +80,21 @@ def odds() -> None:
     save(figure, "odds")
 
 
+def results() -> None:
+    """The figures of a run, and the upper part of its page, as a browser shows it."""
+    with TemporaryDirectory() as folder:
+        page, shot = Path(folder) / "report.html", Path(folder) / "shot.png"
+        found = ldp3.benchmark("flights", epsilons=[1, 0.5, 2, 4], repeats=40)
+        ldp3.report(found, page)
+        ldp3.plot(found, Path(folder) / "figures")
+        for name in GALLERY:
+            copy(Path(folder) / "figures" / f"{name}.svg", FIGURES / "gallery")
+        window = ["--window-size=1100,1000", "--virtual-time-budget=8000", f"--screenshot={shot}"]
+        quiet = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
+        subprocess.run(["chromium", *quiet, *window, str(page)], check=True, capture_output=True)
+        Image.open(shot).quantize(128).save(FIGURES / "report.png", optimize=True)
+
+
 def save(figure: plt.Figure, name: str) -> None:
     """As SVG without a date, so that the same data give the same file."""
     figure.savefig(FIGURES / f"{name}.svg", metadata={"Date": None})
@@ -74,5 +102,5 @@ def save(figure: plt.Figure, name: str) -> None:
 
 
 if __name__ == "__main__":
-    for picture in (one_report, the_crowd, odds):
+    for picture in (one_report, the_crowd, odds, results):
         picture()

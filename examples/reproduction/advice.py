@@ -15,8 +15,9 @@ import polars as pl
 from scipy.special import ndtri
 
 import ldp3
-from examples.reproduction import data, figures, page
+from examples.reproduction import data, figures, page, paper
 from examples.reproduction.data import Files
+from ldp3.postprocessing.base import default_method
 from ldp3.types import Dataset
 
 SHAPES = (
@@ -30,17 +31,23 @@ SHAPES = (
     "spike(d=512, n=100_000)",
     "steps(d=16, n=100_000)",
 )
+SUMS = ("emd", "ks", "range_query")  # say nothing about labels without an order
 RESCALED = ("mae", "tv")  # l1 in other units: every loss would count three times
-Rule = Callable[[int, float], tuple[str, str]]  # d, ε → protocol, method
+Rule = Callable[[int, float, bool], tuple[str, str]]  # d, ε, sums along an order → combination
 
 
 def _always(protocol: str, method: str) -> Rule:
-    return lambda _d, _epsilon: (protocol, method)
+    return lambda _d, _epsilon, _sums: (protocol, method)
 
 
 def _by_domain(method: str) -> Rule:
     """GRR where its variance is the lower one, d < 3e^ε + 2, as Wang et al. (2017) advise."""
-    return lambda d, epsilon: ("grr" if d < 3 * exp(epsilon) + 2 else "oue", method)
+    return lambda d, epsilon, _sums: ("grr" if d < 3 * exp(epsilon) + 2 else "oue", method)
+
+
+def _default(protocol: str) -> Rule:
+    """The method that `ldp3 plan --metric` takes."""
+    return lambda _d, _epsilon, sums: (protocol, default_method(sums, ordered=True))
 
 
 RULES: dict[str, Rule] = {
@@ -48,16 +55,20 @@ RULES: dict[str, Rule] = {
     "grr + norm_sub": _always("grr", "norm_sub"),
     "oue + norm_sub": _always("oue", "norm_sub"),
     "ss + power_ns": _always("ss", "power_ns"),
+    "ss + em": _always("ss", "em"),
     "ss + npmle": _always("ss", "npmle"),
-    "oue + multiscale": _always("oue", "multiscale"),
     "ss + multiscale": _always("ss", "multiscale"),
+    "ss + our default": _default("ss"),
+    "pgr + our default": _default("pgr"),
     "grr or oue by d, norm_sub": _by_domain("norm_sub"),
 }
 
 
 def advise(files: Files, epsilons: Sequence[float], repeats: int, folder: Path | None) -> str:
     """The figure, the table, and the numbers of the advice."""
-    sources: list[str | Dataset] = [*data.stand_ins(files).values(), *SHAPES]
+    originals = [data.original(table.name, files) for table in paper.TABLES]
+    real = [found for found in [*originals, *data.others(files)] if found is not None]
+    sources = [*real, *map(ldp3.load, SHAPES)]
     losses = pl.concat([_losses(source, epsilons, repeats) for source in sources])
     if folder:
         figures.losses(losses, folder / "advice.svg", list(RULES))
@@ -65,25 +76,28 @@ def advise(files: Files, epsilons: Sequence[float], repeats: int, folder: Path |
     l1 = losses.filter(pl.col("metric") == "l1", pl.col("rules").list.len() > 0)
     interval = 100 * float(np.median(l1["half_width"].to_numpy()))
     about = (
-        f"{len(sources)} datasets × {len(epsilons)} ε × {losses['metric'].n_unique()} metrics = "
-        f"{cells:,} cells (tv and mae are l1 in other units and count once); six protocols × "
-        f"every method that applies; {repeats} repeats, exact simulation. The 95 % confidence "
-        f"interval of a rule's loss in l1 is ± {interval:.0f} percentage points in the median cell."
+        f"{len(sources)} datasets × {len(epsilons)} ε × {losses['metric'].n_unique()} metrics: "
+        f"{cells:,} cells (tv and mae are l1 in other units and count once; emd, ks, range_query "
+        f"count where values are ordered). {losses['protocol'].n_unique()} protocols × every "
+        f"method that applies; {repeats} repeats, exact simulation. The 95 % confidence interval "
+        f"of a rule's loss in l1 is ± {interval:.0f} percentage points in the median cell."
     )
     return "\n\n".join([about, _rules(losses), _by_metric(losses), _by_dataset(losses)])
 
 
-def _losses(source: str | Dataset, epsilons: Sequence[float], repeats: int) -> pl.DataFrame:
+def _losses(source: Dataset, epsilons: Sequence[float], repeats: int) -> pl.DataFrame:
     """One row per ε, metric and combination: its loss, and the rules that mean it."""
-    results = ldp3.benchmark(source, epsilons, "paper", "all", "all", repeats=repeats)
+    results = ldp3.benchmark(source, epsilons, "all", "all", "all", repeats=repeats)
     better = results.better
-    distinct = results.table.filter(~pl.col("metric").is_in(RESCALED))
+    useless = [*RESCALED, *([] if source.ordered else SUMS)]
+    distinct = results.table.filter(~pl.col("metric").is_in(useless))
     rows = []
     for (epsilon, metric), part in distinct.group_by("epsilon", "metric", maintain_order=True):
         pairs, errors = _errors(part, better[str(metric)])
         loss, half, best = _loss(errors)
         d = int(part["d"][0])
-        rules = {rule: choose(d, float(epsilon)) for rule, choose in RULES.items()}
+        sums = metric in SUMS
+        rules = {rule: choose(d, float(epsilon), sums) for rule, choose in RULES.items()}
         rows += [
             {
                 "dataset": part["dataset"][0], "epsilon": epsilon, "metric": metric,
@@ -128,7 +142,7 @@ def _rules(losses: pl.DataFrame) -> str:
     """How often each rule is among the best, and how much it loses where it is not."""
     rows = [[rule, *_numbers(part)] for rule, part in _per_rule(losses)]
     fixed = losses.group_by("protocol", "method").agg(_typical().alias("typical"), pl.len())
-    whole = fixed.filter(pl.col("len") == fixed["len"].max()).sort("typical")
+    whole = fixed.filter(pl.col("len") == fixed["len"].max()).sort("typical")  # serves every cell
     for protocol, method in whole.select("protocol", "method").head(3).rows():
         part = losses.filter(protocol=protocol, method=method)
         rows.append([f"in hindsight: {protocol} + {method}", *_numbers(part)])

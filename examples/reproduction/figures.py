@@ -6,8 +6,11 @@ from typing import Any
 
 import polars as pl
 
-COLOURS = ("#808080", "#d55e00", "#0072b2", "#56b4e9", "#009e73", "#e69f00", "#cc79a7", "#7b68c8")
-MARKERS = ("x", "v", "o", "s", "^", "P", "D", "*")
+COLOURS = (
+    "#808080", "#d55e00", "#0072b2", "#56b4e9", "#009e73", "#e69f00", "#cc79a7", "#7b68c8",
+    "#117733", "#aa4466",
+)  # fmt: skip
+MARKERS = ("x", "v", "o", "s", "^", "P", "D", "*", "<", ">")
 
 
 def losses(table: pl.DataFrame, path: Path, rules: Sequence[str]) -> None:

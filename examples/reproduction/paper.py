@@ -19,7 +19,7 @@ PROTOCOLS = ("grr", "olh", "blh", "oue", "rappor", "ss")
 class Table:
     """One of the paper's tables.
 
-    `n` is what the paper says; for Kosarak it says nothing, and the stand-in's population is used.
+    `n` is what the paper says; for Kosarak it says nothing, and the file's population is used.
     """
 
     name: str
@@ -40,12 +40,39 @@ class Table:
         }
 
 
+@dataclass(frozen=True)
+class File:
+    """A file that the authors publish, by facts: it is not in this repository."""
+
+    name: str
+    bytes: int
+    users: int
+    d: int
+    digest: str  # SHA-256
+
+
+# github.com/alrzakh/LDPcubePlus, folder Datasets, commit d92af0b: one integer per line
+PROCESSED = {
+    "kosarak": File(
+        "Kosarak.csv", 2_506_728, 929_669, 128,
+        "765f07edafd57712f8c47c98bc1c4636e053255e7a23d54e0e978f5abc286892",
+    ),
+    "bms_pos": File(
+        "BMS.csv", 1_541_848, 500_000, 256,
+        "41e9110065def832501c5cb963cdb5335cdda5fdd02c2dfb00eaf9489698f00b",
+    ),
+    "adult": File(
+        "Adult.csv", 126_133, 45_222, 74,
+        "921066cc7c96abbad5ffc109e8a2b7dcb657940febfb0a813896619db03d1451",
+    ),
+}  # fmt: skip
+
 TABLES = (
     Table(
         "kosarak",
         "Table I, Kosarak",
         d=128,
-        n=929_335,
+        n=929_669,
         n_is_printed=False,
         text="""
         grr     5.65 3.83 3.87 5.65 3.53 3.98 3.08 3.66 3.02

@@ -10,12 +10,16 @@ from ldp3.randomness.streams import stream
 from ldp3.types import Dataset, Estimate, Tally
 
 if TYPE_CHECKING:  # a client that only perturbs must not wait for what it does not use
+    from ldp3.adversary.inference import inference
+    from ldp3.attacks.base import Attack
     from ldp3.collection.aggregator import Aggregator
     from ldp3.collection.client import Client
+    from ldp3.collection.differences import difference
     from ldp3.collection.plan import Plan
     from ldp3.datasets.base import Source
     from ldp3.datasets.loading import load
     from ldp3.experiment.run import benchmark
+    from ldp3.inspection.inspect import inspect
     from ldp3.metrics.base import Metric
     from ldp3.postprocessing.base import PostProcessor
     from ldp3.protocols.base import FrequencyOracle, PureOracle
@@ -26,12 +30,14 @@ if TYPE_CHECKING:  # a client that only perturbs must not wait for what it does 
     from ldp3.reporting.page import report
     from ldp3.results.storage import load_results
     from ldp3.results.table import Results
+    from ldp3.sizing.size import size
     from ldp3.verification.verify import verify
 
 __version__ = "0.2.0"
 
 _LAZY = {
     "Aggregator": "ldp3.collection.aggregator",
+    "Attack": "ldp3.attacks.base",
     "Bits": "ldp3.protocols.layout",
     "Client": "ldp3.collection.client",
     "Code": "ldp3.protocols.layout",
@@ -45,16 +51,21 @@ _LAZY = {
     "Source": "ldp3.datasets.base",
     "Words": "ldp3.randomness.words",
     "benchmark": "ldp3.experiment.run",
+    "difference": "ldp3.collection.differences",
+    "inference": "ldp3.adversary.inference",
+    "inspect": "ldp3.inspection.inspect",
     "load": "ldp3.datasets.loading",
     "load_results": "ldp3.results.storage",
     "plot": "ldp3.reporting.figures",
     "recommend": "ldp3.recommendation.recommend",
     "report": "ldp3.reporting.page",
+    "size": "ldp3.sizing.size",
     "verify": "ldp3.verification.verify",
 }
 
 __all__ = [
     "Aggregator",
+    "Attack",
     "Bits",
     "Client",
     "Code",
@@ -75,6 +86,9 @@ __all__ = [
     "Tally",
     "Words",
     "benchmark",
+    "difference",
+    "inference",
+    "inspect",
     "load",
     "load_results",
     "metric",
@@ -85,6 +99,7 @@ __all__ = [
     "report",
     "require_values",
     "secure",
+    "size",
     "stream",
     "verify",
 ]

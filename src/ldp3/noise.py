@@ -89,6 +89,16 @@ class Noise:
         half = z * np.sqrt(self.variance(frequencies) + (z * self.slope / 2) ** 2)
         return centre - half, centre + half
 
+    def reach(self, frequencies: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+        """How far the ends of the intervals lie below and above the estimates.
+
+        The farther of `interval` and of the score interval, which is not cut at 0 and 1: distances
+        of cut ends would be too short to be added up.
+        """
+        score, stated = Noise.interval(self, frequencies, level), self.interval(frequencies, level)
+        low, high = np.minimum(score[0], stated[0]), np.maximum(score[1], stated[1])
+        return frequencies - low, high - frequencies
+
     def farthest(self, frequencies: FloatArray, level: float) -> float:
         r"""How far off the farthest estimate is at most, with probability `level` or more.
 

@@ -91,9 +91,9 @@ def _require_something(module: ModuleType, path: Path) -> None:
         )
     if not ours:
         raise InvalidParameter(
-            f"{path.name}:1: a plug-in defines a protocol, method, metric or dataset, and this one "
-            f"none: derive a class from FrequencyOracle, PureOracle, PostProcessor, Metric or "
-            f"Source."
+            f"{path.name}:1: a plug-in defines a protocol, method, metric, attack or dataset, and "
+            f"this one none: derive a class from FrequencyOracle, PureOracle, PostProcessor, "
+            f"Metric, Attack or Source."
         )
 
 

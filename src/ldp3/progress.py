@@ -5,6 +5,7 @@ import sys
 import time
 import warnings
 from contextlib import suppress
+from importlib.util import find_spec
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -157,5 +158,7 @@ class Terminal(Bar):
 
 
 def _watched() -> bool:
-    """Whether anybody sees a bar: at a terminal or in a notebook."""
-    return sys.stderr.isatty() or "ipykernel" in sys.modules
+    """Whether anybody sees a bar: at a terminal, or in a notebook that can show one."""
+    return sys.stderr.isatty() or (
+        "ipykernel" in sys.modules and find_spec("ipywidgets") is not None
+    )

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import ldp3
-from ldp3.adversary.budget import budget, rounded, safe_step
+from ldp3.adversary.budget import budget
+from ldp3.collection.publishing import rounded, safe_step
 from ldp3.errors import InvalidData
 from ldp3.protocols.base import PureOracle
 
@@ -42,7 +43,8 @@ def test_norm_sub_gives_it_away_too(epsilon: float) -> None:
 @pytest.mark.parametrize("epsilon", [0.1, 0.3, 1.0, 4.0])
 @pytest.mark.parametrize("protocol", ["grr", "rappor", "oue", "blh", "olh", "ss"])
 def test_safely_published_estimates_do_not(protocol: str, epsilon: float) -> None:
-    safe = rounded(published(protocol, epsilon), DATA.n)
+    step = safe_step(DATA.n, ldp3.Plan("safe", protocol, epsilon, DATA.d))
+    safe = rounded(published(protocol, epsilon), step)
     if len(np.unique(safe[safe != 0])) >= 3:
         assert budget(safe, DATA.n, at(protocol)).epsilons == ()
 
@@ -53,13 +55,18 @@ def test_numbers_without_a_lattice_are_not_taken_for_one() -> None:
         assert budget(noise, 2_000, at("oue")).epsilons == ()
 
 
-def test_the_safe_step_is_coarser_than_every_lattice() -> None:
-    for n in (100, 40_000, 10**9):
-        for d in (2, 60, 10**5):
-            for protocol in ("grr", "oue", "olh", "rappor", "blh", "ss"):
-                oracle = ldp3.oracle(protocol, 0.1, d)
-                assert isinstance(oracle, PureOracle)
-                assert safe_step(n, d) >= 1 / (n * (oracle.p - oracle.q))
+@pytest.mark.parametrize("protocol", ["grr", "oue", "olh", "rappor", "blh", "ss", "ss(k=2)"])
+def test_the_safe_step_is_coarser_than_every_lattice_and_does_not_know_epsilon(
+    protocol: str,
+) -> None:
+    for n, d in ((100, 2 if protocol != "ss(k=2)" else 3), (40_000, 60), (10**9, 10**4)):
+        steps = set()
+        for epsilon in (0.1, 0.11, 0.5, 1.0, 3.0, 8.0):
+            plan = ldp3.Plan("safe", protocol, epsilon, d)
+            assert isinstance(plan.oracle, PureOracle)
+            steps.add(safe_step(n, plan))
+            assert max(steps) >= 1 / (n * (plan.oracle.p - plan.oracle.q))
+        assert len(steps) == 1
 
 
 def test_two_numbers_are_too_few() -> None:

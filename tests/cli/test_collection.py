@@ -84,6 +84,31 @@ def test_a_plan_without_a_method_takes_the_default_and_says_why(folder: Path, ru
     assert "post-processing by none\n" in out
 
 
+def test_for_sums_over_ordered_values_the_default_is_another_one(folder: Path, run: Run) -> None:
+    _, out, _ = run("plan -p oue -e 1 -u emd --bins 8 --within 0:80 -o bins.json")
+    assert "post-processing by multiscale_ordered: for sums over ordered values" in out
+    _, out, _ = run("plan -p oue -e 1 -u emd --domain pages.txt -o labels.json")
+    assert "post-processing by multiscale: " in out  # labels without an order
+    _, out, _ = run("plan -p oue -e 1 -u ks --ordered --domain pages.txt -o line.json")
+    assert "post-processing by multiscale_ordered: " in out
+    _, out, _ = run("plan -p oue -e 1 -u l1 --bins 8 --within 0:80 -o l1.json")
+    assert "post-processing by multiscale: " in out
+
+
+def test_an_estimate_for_a_metric_takes_the_method_that_suits_it(folder: Path, run: Run) -> None:
+    server = Aggregator(Plan("ages", "oue", 1.0, bins=tuple(range(0, 90, 10)), method="norm_sub"))
+    server.add(server.plan.oracle.perturb(np.arange(800) % 8, ldp3.stream(0)))
+    server.save(folder / "counts.json")
+    about = [json.loads(run(f"estimate counts.json {u} --format json")[1])
+             for u in ("", "-u range_query", "-u l2")]  # fmt: skip
+    methods = [each["method"] for each in about]
+    assert methods == ["norm_sub", "multiscale_ordered", "multiscale"]
+    assert "sums over ordered values" in about[1]["remarks"][0]
+    code, _, err = run("estimate counts.json -u emd -m norm_sub")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "--metric chooses the method" in err
+
+
 @pytest.mark.parametrize("ending", ["parquet", "arrow", "jsonl", "bin"])
 def test_every_format_of_reports_is_written_and_read(folder: Path, run: Run, ending: str) -> None:
     run(PLAN)

@@ -1,11 +1,16 @@
 """The site builds without a warning, loads nothing from elsewhere, and can be searched offline."""
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from selenium.webdriver import Chrome, ChromeOptions
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
 
 ROOT = Path(__file__).parents[2]
 LOADED = re.compile(r"""<(?:script|link|img|iframe)[^>]*?(?:src|href)=["']([^"']+)["']""")
@@ -54,3 +59,32 @@ def test_formulas_are_mathml(site: Path) -> None:
     page = (site / "reference" / "protocols.html").read_text(encoding="utf-8")
     assert "<math" in page
     assert "\\frac" not in page
+
+
+def test_notebooks_show_what_they_print(site: Path) -> None:
+    page = (site / "notebooks" / "compare.html").read_text(encoding="utf-8")
+    assert "336776 users" in page
+    assert "<svg" in page or "<img" in page
+    assert str(ROOT) not in page
+
+
+@pytest.mark.skipif(
+    not (shutil.which("chromium") and shutil.which("chromedriver")),
+    reason="no chromium and chromedriver here (Debian: chromium, chromium-driver)",
+)
+def test_the_search_works_without_a_network(site: Path) -> None:
+    options = ChromeOptions()
+    for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
+        options.add_argument(flag)
+    options.binary_location = shutil.which("chromium") or ""
+    driver = Chrome(options, Service(shutil.which("chromedriver")))
+    try:
+        driver.execute_cdp_cmd("Network.enable", {})
+        driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": ["http://*", "https://*"]})
+        driver.get(f"{(site / 'search.html').as_uri()}?q=subset+selection")
+        found = By.CSS_SELECTOR, "#search-results ul.search li a"
+        WebDriverWait(driver, 60).until(lambda page: page.find_elements(*found))
+        addresses = [link.get_attribute("href") or "" for link in driver.find_elements(*found)]
+        assert any("reference/protocols.html" in address for address in addresses)
+    finally:
+        driver.quit()

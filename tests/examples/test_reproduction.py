@@ -1,4 +1,5 @@
 from dataclasses import replace
+from hashlib import sha256
 from math import sqrt
 from pathlib import Path
 
@@ -6,8 +7,9 @@ import numpy as np
 import pytest
 
 import ldp3
-from examples.reproduction import advice, paper, power, shapes, theory
+from examples.reproduction import advice, data, paper, power, shapes, tables, theory
 from examples.reproduction.__main__ import BLOCKS, main
+from examples.reproduction.data import Files
 from ldp3.arrays import FloatArray
 from ldp3.postprocessing.power import Power, _exponent
 from ldp3.types import Estimate
@@ -18,17 +20,18 @@ NORMAL = 5.33  # two-sided 1e-7: ten comparisons at 1e-6 altogether
 
 @pytest.fixture
 def files(tmp_path: Path) -> list[str]:
-    """Click-streams, baskets and taxis of nobody."""
+    """Pages, ages and taxis of nobody."""
     rng = ldp3.stream(0, "made up")
-    streams = [" ".join(map(str, rng.geometric(0.02, 5))) for _ in range(2000)]
     cells = [f"{r},{c},{1 + (r * c) % 7}" for r in range(0, 255, 5) for c in range(0, 255, 5)]
+    streams = [" ".join(map(str, rng.geometric(0.02, 5))) for _ in range(500)]
     (tmp_path / "streams.dat").write_text("\n".join(streams))
     (tmp_path / "cells.csv").write_text("\n".join(["row,column,count", *cells]))
-    baskets = [" ".join(map(str, rng.integers(0, 400, 3))) for _ in range(2000)]
-    (tmp_path / "baskets.dat").write_text("\n".join(baskets))
+    for name, law in (("pages", rng.geometric(0.02, 2000)), ("ages", rng.integers(0, 60, 2000))):
+        (tmp_path / f"{name}.csv").write_text("\n".join(map(str, law)))
     return [
-        f"--kosarak-prefix={tmp_path / 'streams.dat'}",
-        f"--retail={tmp_path / 'baskets.dat'}",
+        f"--kosarak={tmp_path / 'pages.csv'}",
+        f"--kosarak-raw={tmp_path / 'streams.dat'}",
+        f"--adult={tmp_path / 'ages.csv'}",
         f"--beijing={tmp_path / 'cells.csv'}",
     ]
 
@@ -45,10 +48,10 @@ def test_the_numbers_are_copied_right_as_their_averages_come_out(table: paper.Ta
 
 @pytest.mark.parametrize("protocol", paper.PROTOCOLS)
 def test_the_closed_form_is_the_mean_of_many_collections(protocol: str) -> None:
-    data = ldp3.load("zipf(s=1.3, d=64, n=1_000_000)")
-    values = ldp3.benchmark(data, 1.0, protocol, "none", "mae", repeats=400).table["value"]
-    oracle = theory.pure(protocol, 1.0, data.d)
-    expected = theory.mae(oracle, data.n, data.frequencies)
+    made = ldp3.load("zipf(s=1.3, d=64, n=1_000_000)")
+    values = ldp3.benchmark(made, 1.0, protocol, "none", "mae", repeats=400).table["value"]
+    oracle = theory.pure(protocol, 1.0, made.d)
+    expected = theory.mae(oracle, made.n, made.frequencies)
     error = float(np.std(values.to_numpy(), ddof=1)) / sqrt(len(values))
     assert abs(float(np.mean(values.to_numpy())) - expected) < NORMAL * error
 
@@ -56,10 +59,10 @@ def test_the_closed_form_is_the_mean_of_many_collections(protocol: str) -> None:
 @pytest.mark.parametrize("protocol", paper.PROTOCOLS)
 @pytest.mark.parametrize("spec", ["zipf(d=32)", "spike(d=32)", "gaussian(d=32)"])
 def test_no_histogram_leaves_the_bounds(protocol: str, spec: str) -> None:
-    data = ldp3.load(spec)
-    oracle = theory.pure(protocol, 1.0, data.d)
-    low, high = theory.mae_bounds(oracle, data.n)
-    assert low < theory.mae(oracle, data.n, data.frequencies) < high or low == pytest.approx(high)
+    made = ldp3.load(spec)
+    oracle = theory.pure(protocol, 1.0, made.d)
+    low, high = theory.mae_bounds(oracle, made.n)
+    assert low < theory.mae(oracle, made.n, made.frequencies) < high or low == pytest.approx(high)
 
 
 def made_up(n: int) -> Estimate:
@@ -95,11 +98,22 @@ def test_the_floor_does_nothing_where_the_variance_is_right_and_harm_where_it_is
     assert nobody > 100 * Power(variance=wrong)(estimate)[-1]
 
 
+SAID = {
+    "tables": ["Measured on the original: kosarak", "Stand-in: DPBench", "Stand-in: geometric"],
+    "ties": ["| random |"],
+    "power": ["| kosarak | kosarak |", "| porto | `zipf("],
+    "advice": ["| Adult, ages |", "| ss + our default |"],
+    "time": ["size of porto"],
+}
+
+
 @pytest.mark.parametrize("command", BLOCKS)
 def test_every_command_fills_the_page(
     command: str, files: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(paper, "TABLES", (replace(paper.TABLES[0], n=20_000),))
+    two = paper.TABLES[0], replace(paper.TABLES[2], n=20_000)
+    monkeypatch.setattr(paper, "TABLES", two)
+    monkeypatch.setitem(data.SYNTHETIC, "porto", "geometric(p=0.028, d=225, n=20_000)")
     monkeypatch.setattr(shapes, "FAMILIES", {"zipf(s={})": np.array([1.3])})
     monkeypatch.setattr(advice, "SHAPES", ("steps(d=16, n=1000)",))
     page = tmp_path / "page.md"
@@ -110,8 +124,34 @@ def test_every_command_fills_the_page(
     measured = [block for block in BLOCKS[command] if block != "peers"]  # they are not installed
     assert all(f"<!-- {block} -->\n\n" in filled for block in measured)
     assert "nan" not in filled
+    assert all(words in filled for words in SAID[command])
     drawn = {"advice": ["advice.svg"], "time": ["threads.svg"]}.get(command, [])
     assert [path.name for path in (tmp_path / "figures").glob("*")] == drawn
+
+
+def test_a_file_of_one_integer_per_line_is_taken_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "processed.csv"
+    path.write_text("".join(f"{v}\n" for v in [0] * 5 + [1] * 3 + [2]))
+    found = data.original("kosarak", Files(kosarak=str(path)))
+    assert found is not None
+    assert sorted(found.histogram.tolist()) == [1, 3, 5]
+    assert not data.is_processed("kosarak", str(path))  # not the authors'
+    digest = sha256(path.read_bytes()).hexdigest()
+    assert all(len(file.digest) == len(digest) for file in paper.PROCESSED.values())
+
+
+def test_a_deviation_is_the_gap_over_the_errors_of_both_means() -> None:
+    runs = {("grr", "none"): 1e-3 * np.array([5.0, 6.0, 7.0, 6.0])}
+    measured = tables.Measured(paper.TABLES[0], ldp3.load("zipf(d=128)"), "", runs, original=True)
+    error = sqrt(2 / 3 / paper.REPEATS + 2 / 3 / 4 + 0.01**2 / 12)
+    assert measured.deviation("grr", "none") == pytest.approx((5.65 - 6) / error)
+
+
+def test_theory_is_one_number_where_the_histogram_is_known() -> None:
+    known = ldp3.load("zipf(s=1.3, d=128, n=929_669)")
+    low, high = tables.Measured(paper.TABLES[0], known, "", {}, original=True).expected("grr")
+    least, most = tables.Measured(paper.TABLES[0], known, "", {}, original=False).expected("grr")
+    assert least < low == high < most
 
 
 def test_without_any_file_the_tables_say_what_stands_in(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,8 @@ import pytest
 import ldp3
 from ldp3 import benchmark, load_results
 from ldp3.arrays import FloatArray
+from ldp3.experiment.grid import experiment
+from ldp3.experiment.lab import Lab
 from ldp3.experiment.limit import SeparableOracle
 from ldp3.noise import Noise, PureNoise
 from ldp3.results.table import LIMITS
@@ -69,7 +71,9 @@ def test_nothing_that_answers_each_estimate_alike_beats_it_on_average() -> None:
 
 
 def test_every_row_has_the_limit_of_its_own_estimate() -> None:
-    results = benchmark(SKEWED, 1, "oue", ["norm_sub", "npmle"], ["l1", "l2", "kl"], repeats=3)
+    results = benchmark(
+        SKEWED, 1, "oue", ["norm_sub", "npmle"], ["l1", "l2", "kl"], repeats=3, simulate="users"
+    )
     table = results.table
     assert table.filter(metric="kl").select(LIMITS).null_count().row(0) == (9, 9)
     known = table.filter(pl.col("metric") != "kl")
@@ -79,8 +83,8 @@ def test_every_row_has_the_limit_of_its_own_estimate() -> None:
 
 
 def test_the_limit_is_measured_as_each_metric_wants_it() -> None:
-    results = benchmark(SKEWED, 1, "oue", "norm_sub", ["l1", "mae", "tv", "l2", "mse"], repeats=2)
-    row = results.table.filter(repeat=0, method="none")
+    results = benchmark(SKEWED, 1, "oue", "norm_sub", ["l1", "mae", "tv", "l2", "mse"], repeats=5)
+    row = results.table.filter(pl.col("limit").is_not_null(), method="none").head(5)
     first = dict(row.select("metric", "limit").rows())
     d = SKEWED.d
     assert first["mae"] == pytest.approx(first["l1"] / d)
@@ -116,14 +120,33 @@ def test_there_is_none_where_the_reference_is_raw_or_the_truth_is_flat() -> None
     assert "× limit" not in results.render()
 
 
-def test_long_runs_take_it_in_every_tenth_repeat() -> None:
-    table = benchmark(DATA, 1, "grr", "none", "l1", repeats=35).table
-    there = table.filter(pl.col("limit").is_not_null())["repeat"].to_list()
-    assert there == [*range(10), 10, 20, 30]
+def repeats_with(limit: ldp3.Results) -> list[int]:
+    return limit.table.filter(pl.col("limit").is_not_null(), method="none")["repeat"].to_list()
+
+
+def test_where_methods_are_fast_it_is_taken_in_fewer_repeats() -> None:
+    alone = repeats_with(benchmark(SKEWED, 1, "oue", "none", "l1", repeats=20))
+    usual = repeats_with(benchmark(SKEWED, 1, "oue", "norm_sub", "l1", repeats=20))
+    many = repeats_with(benchmark(SKEWED, 1, "oue", "all", "l1", repeats=20))
+    assert 0 < len(alone) < len(usual) < len(many) == 20
+    steps = np.diff([-1, *alone])  # the last of every so many: never more than its share so far
+    assert (steps == steps[0]).all()
+
+
+def test_where_every_user_is_perturbed_it_is_taken_in_every_repeat() -> None:
+    results = benchmark(DATA, 1, "oue", "none", "l1", repeats=4, simulate="users")
+    assert repeats_with(results) == [0, 1, 2, 3]
+
+
+def test_a_run_too_short_for_it_says_so() -> None:
+    lab = Lab(experiment([SKEWED], 1.0, "oue", "none", "l1", repeats=2))
+    assert lab.notes == ["No × limit for oue: it needs 5 repeats."]
+    assert repeats_with(benchmark(SKEWED, 1, "oue", "none", "l1", repeats=2)) == []
+    assert Lab(experiment([SKEWED], 1.0, "oue", "none", "l1", repeats=5)).notes == []
 
 
 def test_tables_name_it_and_say_what_it_is() -> None:
-    results = benchmark(SKEWED, 1, ["oue", "grr"], "norm_sub", "l1", repeats=3)
+    results = benchmark(SKEWED, 1, ["oue", "grr"], "norm_sub", "l1", repeats=8)
     for form in ("table", "markdown"):
         text = results.render(form)
         assert "× limit" in text
@@ -139,7 +162,7 @@ def test_it_is_kept_with_the_results(name: str, tmp_path: Path) -> None:
     output = tmp_path / name
     made = benchmark(DATA, 1, "grr", "norm_sub", ["l1", "kl"], repeats=3, output=output)
     assert load_results(output).table.equals(made.table)
-    assert made.table["limit"].null_count() == len(made.table) // 2
+    assert 0 < made.table["limit"].drop_nulls().len() <= len(made.table) // 2
 
 
 def test_tables_from_before_there_was_a_limit_are_read(tmp_path: Path) -> None:

@@ -104,31 +104,6 @@ def test_the_means_of_the_first_repeats_come_from_kept_estimates_or_are_left_out
 
 
 @pytest.mark.parametrize("name", ["x.csv", "folder"])
-def test_without_a_number_of_repeats_an_output_goes_on_only_so_or_with_more(
-    tmp_path: Path, name: str
-) -> None:
-    output = tmp_path / name
-    chosen = run(output, None)
-    assert chosen.table["repeat"].max() == 9
-    before = files_in(tmp_path)
-    assert run(output, None).table.equals(chosen.table)
-    for repeats in (3, 10):
-        with pytest.raises(LDPError, match=r"was made without `repeats`.*more than 10") as refused:
-            run(output, repeats)
-        assert "\n" not in str(refused.value)
-    assert files_in(tmp_path) == before
-    run(output, 12)
-    assert ldp3.load_results(output).table.equals(run(None, 12).table)
-
-
-def test_without_a_number_of_repeats_all_that_is_there_is_shown(tmp_path: Path) -> None:
-    run(tmp_path / "x.csv", 12)
-    assert run(tmp_path / "x.csv", None).table.equals(run(None, 12).table)
-    run(tmp_path / "y.csv", 3)
-    assert run(tmp_path / "y.csv", None).table.equals(run(None, 10).table)
-
-
-@pytest.mark.parametrize("name", ["x.csv", "folder"])
 def test_a_run_that_was_stopped_while_it_went_on_loses_nothing(tmp_path: Path, name: str) -> None:
     output = tmp_path / name
     run(output, 3)

@@ -4,7 +4,6 @@ from typing import Any
 import pytest
 
 from ldp3.recommendation.sentences import (
-    NAMED,
     USUAL,
     Candidate,
     Interval,
@@ -13,6 +12,7 @@ from ldp3.recommendation.sentences import (
     throughout,
     verdict,
 )
+from ldp3.results.winner import NAMED
 
 
 def candidates(*means: float, tied: int = 1, protocols: Any = None) -> list[Candidate]:

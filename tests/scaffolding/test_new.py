@@ -11,7 +11,7 @@ from ldp3 import LDPError
 from ldp3.plugins import plugin
 from ldp3.scaffolding import Kind, new
 
-KINDS: tuple[Kind, ...] = ("protocol", "method", "metric")
+KINDS: tuple[Kind, ...] = ("protocol", "method", "metric", "attack")
 
 
 @pytest.mark.parametrize("kind", KINDS)

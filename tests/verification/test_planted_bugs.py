@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from ldp3.attacks.base import Attack
 from ldp3.kinds import defined
 from ldp3.metrics.base import Metric
 from ldp3.postprocessing.base import PostProcessor
@@ -11,7 +12,9 @@ from ldp3.protocols.base import FrequencyOracle
 from ldp3.verification import Finding, findings
 from ldp3.verification.case import OracleCase
 from ldp3.verification.privacy import every_value
+from ldp3.verification.verify import ATTACKED, PEOPLE
 from tests.verification.planted import (
+    attacks,
     clients,
     crowds,
     honest,
@@ -54,6 +57,7 @@ ELSEWHERE = {
 }
 METHODS = {cls.__name__: cls for cls in defined(methods, PostProcessor)}  # type: ignore[type-abstract]
 METRICS = {cls.__name__: cls for cls in defined(metrics, Metric)}  # type: ignore[type-abstract]
+ATTACKS = {cls.__name__: cls for cls in defined(attacks, Attack)}  # type: ignore[type-abstract]
 
 
 def examined(name: str) -> Iterator[Finding]:
@@ -149,6 +153,41 @@ def test_a_method_passes_if_and_only_if_it_is_honest(name: str) -> None:
 @pytest.mark.parametrize("name", METRICS)
 def test_a_metric_passes_if_and_only_if_it_is_honest(name: str) -> None:
     assert all(f.passed for f in findings(METRICS[name]())) == name.startswith("Honest")
+
+
+def attacked(name: str) -> list[Finding]:
+    return list(findings(ATTACKS[name](ATTACKED[0], PEOPLE.copy()), draws=FEW))
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attack_passes_if_and_only_if_it_is_honest(name: str) -> None:
+    assert all(f.passed for f in attacked(name)) == name.startswith("Honest")
+
+
+@pytest.mark.parametrize(
+    ("name", "check"),
+    [
+        ("ForgetsWhatTargetsHave", "The formula follows from the rates"),
+        ("PromisesTwice", "The measured gain is the formula"),
+        ("GainsWithoutFakes", "No fake users, no gain"),
+        ("PromisesWithoutFakes", "No fake users, no gain"),
+        ("StatesOtherRates", "Values are supported at the stated rates"),
+        ("TalliesWithoutNoise", "`tally` has the law of `reports`"),
+        ("TalliesAnotherTarget", "`tally` has the law of `reports`"),
+        ("SendsTooFew", "A server takes every fake report, and as many as there are fake users"),
+        ("SendsWhatIsNoReport",
+         "A server takes every fake report, and as many as there are fake users"),
+        ("MiscountsItsFakes",
+         "A server takes every fake report, and as many as there are fake users"),
+        ("GlobalChance", "No global generator is used"),
+        ("Remembers", "Randomness comes from the generator alone"),
+        ("HoldsOthersData", "What honest users hold is left untouched"),
+        ("TakesAnyTargets", "Targets that cannot be are refused"),
+        ("CannotBeDone", "It can be carried out against some protocol"),
+    ],
+)  # fmt: skip
+def test_the_check_that_is_meant_catches_an_attack(name: str, check: str) -> None:
+    assert check in {f.check for f in attacked(name) if not f.passed}
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,9 @@ class OnlyPairs(HonestClient):
     ("name", "hint"), [("oul", "Did you mean 'oue' or 'olh'"), ("zzz", "See `ldp3 list`")]
 )
 def test_an_unknown_name_gets_a_hint(name: str, hint: str) -> None:
-    with pytest.raises(LDPError, match=f"No protocol, method or metric is called '{name}'.*{hint}"):
+    with pytest.raises(
+        LDPError, match=f"No protocol, method, metric or attack is called '{name}'.*{hint}"
+    ):
         ldp3.verify(name)
 
 
@@ -86,7 +88,7 @@ def test_an_oracle_is_examined_as_it_is() -> None:
 
 
 def test_what_is_nothing_of_ours_is_refused() -> None:
-    with pytest.raises(LDPError, match="A protocol, method or metric is needed, got 3"):
+    with pytest.raises(LDPError, match="A protocol, method, metric or attack is needed, got 3"):
         ldp3.verify(3)
 
 

@@ -7,7 +7,6 @@ the published numbers, and has $p - q$ and with it ε; the truth is not needed.
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from math import ceil, exp, log, log10
 
 import numpy as np
 
@@ -18,7 +17,6 @@ from ldp3.protocols.base import PureOracle
 VALUES = 64  # numbers that are looked at: more add nothing
 SCAN = 400  # values of ε that show every g or k that is chosen below about ε = 5
 BLOCK = 2**14  # candidates at a time
-LOWEST = 0.1  # ε from which on publishing safely hides it
 
 
 @dataclass(frozen=True)
@@ -64,6 +62,9 @@ def budget(
     if len(seen) < 3:
         raise InvalidData("Too few different frequencies to look for a lattice: at least three.")
     low, high = (_gap(oracle, e) for e in bounds)
+    high = min(high, 0.99 / (n * _digits(seen)))  # what is finer than the digits cannot be seen
+    if low >= high:
+        return Betrayal((), 1.0)
     steps, level = _clearest(seen, n, low, high)
     tried = max(1.0, (high - low) * n * float(np.ptp(seen)) * 4)
     p_value = min(1.0, tried * float(np.exp(-len(seen) * level**2)))
@@ -72,6 +73,14 @@ def budget(
     fitting = _epsilons(oracle, steps / n, bounds)
     whole = tuple(e for e in fitting if _counts_are_whole(seen, n, oracle(e)))
     return Betrayal(whole or fitting, p_value)
+
+
+def _digits(seen: FloatArray) -> float:
+    """The power of ten that all numbers are multiples of; a tiny one if they have all digits."""
+    for k in range(10):
+        if np.abs(seen * 10.0**k - np.rint(seen * 10.0**k)).max() < 1e-6:
+            return 10.0**-k
+    return 1e-12
 
 
 def _gap(oracle: Callable[[float], PureOracle], epsilon: float) -> float:
@@ -139,25 +148,3 @@ def _root(form: PureOracle, gap: float, bounds: tuple[float, float]) -> float:
         at = replace(form, epsilon=middle)
         low, high = (middle, high) if at.p - at.q < gap else (low, middle)
     return (low + high) / 2
-
-
-def safe_step(n: int, d: int) -> float:
-    r"""A power of ten coarser than the lattice of every protocol here at every ε ≥ 0.1.
-
-    The coarsest lattice is that of GRR, $1/(n(p-q)) = (e^ε + d - 1)/(n(e^ε - 1))$, or for few
-    values that of OUE and BLH, $2(e^ε + 1)/(n(e^ε - 1))$. What is rounded
-    to this step, which depends on n and d alone, shows nothing of a finer one.
-
-    >>> safe_step(1_000_000, 100)
-    0.001
-    """
-    odds = exp(LOWEST)
-    coarsest = max(odds + d - 1, 2 * (odds + 1)) / (n * (odds - 1))
-    return float(10.0 ** ceil(round(log10(coarsest), 9)))
-
-
-def rounded(frequencies: FloatArray, n: int) -> FloatArray:
-    """Frequencies as they may be published without betraying ε to others."""
-    step = safe_step(n, len(frequencies))
-    digits = max(0, round(-log(step) / log(10)))
-    return np.round(np.rint(frequencies / step) * step, digits) + 0.0

@@ -26,6 +26,12 @@ from ldp3.types import Dataset
 HEADS = ["protocol", "method", "clean", "attacked", "gain", "±", "left", "formula", "weighs"]
 
 
+LEGEND = (
+    "gain: what the targets' frequencies gained together; left: share of the raw gain; formula: "
+    "the raw gain in expectation; weighs: honest votes that one fake report weighs."
+)
+
+
 def render(rows: Rows, format: str) -> str:
     """Rows as a table for people."""
     if format == "markdown":
@@ -40,7 +46,7 @@ def render_poison(found: Poisoned, format: str) -> str:
     if format == "json":
         return json.dumps(found.table.to_dicts(), ensure_ascii=False)
     parts = found.table.partition_by(["dataset", "epsilon", "attack"], maintain_order=True)
-    return "\n\n".join(_attacked(part, format) for part in parts)
+    return "\n\n".join([*(_attacked(part, format) for part in parts), LEGEND])
 
 
 def _attacked(part: pl.DataFrame, format: str) -> str:
@@ -49,9 +55,7 @@ def _attacked(part: pl.DataFrame, format: str) -> str:
     return (
         f"{first['attack']} with {first['fakes']:,} fake users on {first['dataset']} at ε = "
         f"{first['epsilon']:g}; honest lying gains {first['ceiling']:.4f}\n\n"
-        f"{render(rows, format)}\n\n"
-        f"gain: what the targets' frequencies gained together; left: share of the raw gain; "
-        f"formula: the raw gain in expectation; weighs: honest votes that one fake report weighs."
+        f"{render(rows, format)}"
     )
 
 

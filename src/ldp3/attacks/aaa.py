@@ -88,8 +88,10 @@ class AAA(Attack):
                     mine = values == v
                     reports["cell"][mine] = oracle.hash(reports["seed"][mine], int(v))
                 return reports
-        found = [best_reports(oracle, values[i : i + 1], 1, self.effort, rng) for i in range(m)]
-        return np.concatenate([oracle.perturb(values[:0], rng), *found])
+        held, users = np.unique(values, return_counts=True)
+        found = [best_reports(oracle, held[i : i + 1], users[i], self.effort, rng)
+                 for i in range(len(held))]  # fmt: skip
+        return rng.permutation(np.concatenate([oracle.perturb(values[:0], rng), *found]))
 
 
 def _law(d: int, rng: np.random.Generator) -> FloatArray:

@@ -22,6 +22,7 @@ from ldp3.types import Tally
 
 Family = Literal["one", "free", "subset", "hash", "search"]
 LISTED = 2**20  # reports that are looked through one by one, where there are no more
+WORK = 2**28  # supports that are looked up for a formula
 KEPT = 16  # of the best reports, that fake users choose from
 PROBES = 64  # values that are tried before bits are taken at their word
 
@@ -108,8 +109,7 @@ def best_reports(oracle: PureOracle, values: IntArray, m: int, effort: int,
     Where there are few possible reports all are looked through, and fake users choose among a few
     of the best; else each of them looks through `effort` reports of random values.
     """
-    layout = oracle.layout
-    if isinstance(layout, Code) and layout.values <= LISTED:
+    if listed(oracle):
         return rng.choice(best_codes(oracle, values, rng), size=m)
     best = []
     for _ in range(m):
@@ -120,12 +120,33 @@ def best_reports(oracle: PureOracle, values: IntArray, m: int, effort: int,
 
 def best_codes(oracle: PureOracle, values: IntArray, rng: np.random.Generator) -> Reports:
     """Up to `KEPT` of the codes that support most of `values`."""
+    return rng.permutation(fullest_codes(oracle, values))[:KEPT]
+
+
+def fullest_codes(oracle: PureOracle, values: IntArray) -> Reports:
+    """All codes that support most of `values`."""
+    codes = every_code(oracle)
+    found = hits(oracle, codes, values)
+    return codes[found == found.max()]
+
+
+def every_code(oracle: PureOracle) -> Reports:
+    """All reports that the server takes, where they are codes."""
     assert isinstance(oracle.layout, Code)
     codes = np.arange(oracle.layout.values).astype(oracle.layout.dtype)
-    codes = codes[oracle.valid(codes)]
-    found = hits(oracle, codes, values)
-    best = np.flatnonzero(found == found.max())
-    return codes[rng.permutation(best)[:KEPT]]
+    return codes[oracle.valid(codes)]
+
+
+def listed(oracle: PureOracle) -> bool:
+    """Whether all reports can be looked through one by one."""
+    return isinstance(oracle.layout, Code) and oracle.layout.values <= LISTED
+
+
+def rates_of(oracle: PureOracle, reports: Reports) -> FloatArray | None:
+    """How many of these reports support each value, as shares; None if that takes too long."""
+    if len(reports) * oracle.d > WORK:
+        return None
+    return np.array([oracle.supports(reports, v).mean() for v in range(oracle.d)])
 
 
 def repeated(oracle: PureOracle, reports: Reports, times: IntArray) -> Tally:

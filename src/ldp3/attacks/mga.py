@@ -14,7 +14,6 @@ from ldp3.errors import require, whole
 from ldp3.kernels.source import key_of
 from ldp3.kernels.subsets import subset_counts
 from ldp3.protocols.base import PureOracle
-from ldp3.protocols.layout import Code
 from ldp3.protocols.local_hashing import LocalHashing
 from ldp3.types import Tally
 
@@ -113,7 +112,7 @@ class MGA(Attack):
             case "hash":
                 assert isinstance(oracle, LocalHashing)
                 return self._hashed_tally(oracle, m, rng)
-        if isinstance(oracle.layout, Code) and self.about == len(targets):
+        if crafting.listed(oracle) and self.about == len(targets):
             codes = crafting.best_codes(oracle, targets, rng)
             times = rng.multinomial(m, np.full(len(codes), 1 / len(codes)))
             return crafting.repeated(oracle, codes, times)
@@ -133,7 +132,10 @@ class MGA(Attack):
                 assert isinstance(oracle, LocalHashing)
                 own, other = float(self._hits(oracle) @ np.arange(r + 1)) / r, oracle.q
             case _:
-                return None
+                if not crafting.listed(oracle) or self.about != r:
+                    return None
+                best = crafting.fullest_codes(oracle, np.array(self.targets))
+                return crafting.rates_of(oracle, best)
         rates = np.full(oracle.d, other)
         rates[list(self.targets)] = own
         return rates

@@ -9,7 +9,6 @@ import re
 import shlex
 import sys
 from collections.abc import Callable
-from importlib.metadata import version
 from platform import python_version
 from typing import Any
 
@@ -19,6 +18,7 @@ from ldp3 import __version__
 from ldp3.cli.aggregate import aggregate
 from ldp3.cli.attack import attack
 from ldp3.cli.convert import convert
+from ldp3.cli.difference import difference
 from ldp3.cli.estimate import estimate
 from ldp3.cli.inspecting import inspect
 from ldp3.cli.listing import list_
@@ -30,6 +30,7 @@ from ldp3.cli.plan import plan
 from ldp3.cli.recommend import recommend
 from ldp3.cli.report import report
 from ldp3.cli.run import run
+from ldp3.cli.size import size
 from ldp3.cli.speaking import as_flags
 from ldp3.cli.verify import verify
 from ldp3.datasets.opening import STDIN
@@ -42,6 +43,8 @@ LONGEST = 1_000  # characters of what is said of a mistake
 
 def versions() -> str:
     """Ours, and those of what the numbers depend on."""
+    from importlib.metadata import version
+
     others = [f"{name} {version(name)}" for name in ("numpy", "numba", "scipy", "polars")]
     return "\n".join([f"ldp3 {__version__}", f"Python {python_version()}", *others])
 
@@ -56,7 +59,7 @@ app = App(
 )
 GROUPS: dict[Group, list[Callable[..., Any]]] = {
     COMPARE: [run, recommend, report],
-    DEPLOY: [plan, perturb, aggregate, merge, estimate, inspect],
+    DEPLOY: [size, plan, perturb, aggregate, merge, estimate, difference, inspect],
     EXTEND: [new, verify, convert],
 }
 for group, commands in GROUPS.items():

@@ -8,7 +8,10 @@ from cyclopts import Parameter
 from ldp3.cli import options
 from ldp3.printing import show
 
-Kind = Literal["protocols", "methods", "metrics", "datasets"]
+Kind = Literal["protocols", "methods", "metrics", "attacks", "datasets"]
+
+
+_GIVEN = ("epsilon", "d", "targets", "honest")  # by the experiment
 
 
 def list_(
@@ -19,7 +22,7 @@ def list_(
     cite: bool = False,
     used: Path | None = None,
 ) -> None:
-    """Show every protocol, method, metric and dataset: one line, parameters, reference.
+    """Show every protocol, method, metric, attack and dataset: one line, parameters, reference.
 
     Parameters
     ----------
@@ -64,13 +67,11 @@ def _described(cls: type) -> str:
 
     from ldp3.docstrings import reference, summary
     from ldp3.kinds import name_of
-    from ldp3.protocols.base import FrequencyOracle
     from ldp3.specs import parameters, symbol
 
-    given = ("epsilon", "d") if issubclass(cls, FrequencyOracle) else ()  # by the experiment
     tuned = [
         symbol(cls, f.name) + ("" if f.default is MISSING else f"={f.default!r}")
-        for f in parameters(cls, *given)
+        for f in parameters(cls, *_GIVEN)
     ]
     name = name_of(cls) + (f"({', '.join(tuned)})" if tuned else "")
     lines = [f"  {name}", f"      {summary(cls)}."]

@@ -6,7 +6,7 @@ from typing import Literal
 from ldp3.printing import show
 
 
-def new(kind: Literal["protocol", "method", "metric"], name: str, /) -> None:
+def new(kind: Literal["protocol", "method", "metric", "attack"], name: str, /) -> None:
     """Write NAME.py and test_NAME.py into the current folder: a start that works and verifies.
 
     Parameters

@@ -81,7 +81,7 @@ Plugins = Annotated[
     _several,
     Parameter(
         name="--plugin",
-        help="Python files with more protocols, methods or metrics.",
+        help="Python files with more protocols, methods, metrics or attacks.",
     ),
 ]
 Method = Annotated[
@@ -89,6 +89,16 @@ Method = Annotated[
     Parameter(
         name=["--method", "-m"], help="Post-processing method, such as norm_sub or power+norm_sub."
     ),
+]
+Metric = Annotated[
+    str | None,
+    Parameter(
+        name=["--metric", "-u"],
+        help="What the estimate must be good at, such as emd: chooses the method if none is given.",
+    ),
+]
+Ordered = Annotated[
+    bool, Parameter(help="The order of the values means something; of bins it does.")
 ]
 Executor = Annotated[
     str,
@@ -156,7 +166,7 @@ def shown_default(default: object) -> str | None:
     """A default as one would type it; what is off by default needs no word."""
     if default is None or default is False or default == []:
         return None
-    return " ".join(default) if isinstance(default, list) else str(default)
+    return " ".join(map(str, default)) if isinstance(default, list) else str(default)
 
 
 def specs(flag: str, values: Sequence[str]) -> list[str]:
@@ -193,6 +203,23 @@ def printing(text: str) -> Iterator[None]:
             show(text)
         raise
     show(text)
+
+
+def chosen_method(
+    method: str | None, metric: str | None, ordered: bool, plugins: Sequence[Path]
+) -> str:
+    """The method that was given, or the one that suits the metric; both cannot be asked for."""
+    from ldp3.metrics.base import Metric as Kind
+    from ldp3.plugins import load_plugins
+    from ldp3.postprocessing.base import default_method
+    from ldp3.specs import build
+
+    if method is not None and metric is not None:
+        raise InvalidParameter("--metric chooses the method: give it or --method.")
+    if method is not None:
+        return method
+    sums = metric is not None and build(Kind, metric, *load_plugins(plugins)).needs_order  # type: ignore[type-abstract]
+    return default_method(sums, ordered)
 
 
 def loaded(data: str, reading: Reading, plugins: Sequence[Path]) -> "Dataset":

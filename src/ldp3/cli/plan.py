@@ -18,6 +18,8 @@ def plan(
     epsilon: options.Epsilon,
     output: options.Output,
     method: options.Method = None,
+    metric: options.Metric = None,
+    ordered: options.Ordered = False,
     domain: Path | None = None,
     domain_size: int | None = None,
     bins: str | None = None,
@@ -52,7 +54,7 @@ def plan(
     from ldp3.collection.description import ledger
     from ldp3.collection.plan import Plan
     from ldp3.files import require_no_input
-    from ldp3.postprocessing.base import DEFAULT, WHY
+    from ldp3.postprocessing.base import WHY
     from ldp3.postprocessing.base import method as build
 
     if sum(given is not None for given in (domain, domain_size, bins)) != 1:
@@ -62,6 +64,7 @@ def plan(
     if within is not None and bins is None:
         raise InvalidParameter("--within is the range of --bins: give both.")
     require_no_input(output, [domain, *plugins])
+    line = ordered or (bins is not None and other is None)
     made = Plan(
         name or output.name.partition(".")[0] or str(output),
         protocol,
@@ -69,7 +72,7 @@ def plan(
         domain_size or 0,
         None if domain is None else _labels(domain, other),
         other,
-        method or DEFAULT,
+        options.chosen_method(method, metric, line, plugins),
         bins=None if bins is None else edges_from(bins, within),
         plugins=plugins,
     )
@@ -85,7 +88,7 @@ def plan(
         f"{made.report_bytes:,} bytes a report: {payload:,} for {made.oracle.report_bits:,} bits, "
         f"{made.report_bytes - payload} for version and identifier"
     )
-    show(f"post-processing by {made.method}" + ("" if method else f": {WHY}"))
+    show(f"post-processing by {made.method}" + ("" if method else f": {WHY[made.method]}"))
     show("\n".join(ledger(made.epsilon)))
 
 

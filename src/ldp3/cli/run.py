@@ -55,7 +55,8 @@ def run(
     Parameters
     ----------
     repeats
-        Independent collections for each protocol and ε; 10 if not given.
+        Independent collections for each protocol and ε. If not given: 10, 20, 40, … until what is
+        best is settled, or to a ceiling that follows from the data and the grid.
     simulate
         exact draws what the server would count from its exact law, where the protocol knows it;
         users perturbs the value of every user.
@@ -77,7 +78,7 @@ def run(
         Print the grid, the expected time and memory, and stop.
     """
     from ldp3.experiment.grid import experiment
-    from ldp3.experiment.lab import Lab
+    from ldp3.experiment.looks import built
     from ldp3.experiment.run import run
     from ldp3.kernels.compile import on_compile
 
@@ -90,7 +91,7 @@ def run(
     users, notes = datasets(data, reading, plugins)
     console = Console(quiet=quiet)
     console.notes(notes)
-    lab = Lab(
+    lab = built(
         experiment(
             [one if population is None else one.scaled(population) for one in users],
             options.numbers(epsilon),
@@ -174,11 +175,12 @@ def _dry_run(lab: "Lab", threads: int | None) -> int:
     ):
         show(f"{name:<10} {' '.join(c.spec for c in choices)}")
     show(f"simulate   {'exact' if not by_users else 'by users: ' + ' '.join(by_users)}")
-    show(f"cells      {ex.size:,} = data × protocols × epsilons × {ex.repeats} repeats")
+    most = "" if ex.repeats_asked else " at most"
+    show(f"cells      {ex.size:,}{most} = data × protocols × epsilons × {ex.repeats} repeats")
     show(f"rows       {ex.size * len(ex.methods) * len(ex.metrics):,} at most")
     show(
-        f"time       about {_duration(expected.elapsed)} on {expected.threads} threads with a core "
-        f"each, after start-up; extrapolated from one cell of each protocol:"
+        f"time       about {_duration(expected.elapsed)}{most} on {expected.threads} threads with "
+        f"a core each, after start-up; extrapolated from one cell of each protocol:"
     )
     for spec, seconds in expected.seconds.items():
         show(f"           {spec}: {_duration(seconds)} of processor time")

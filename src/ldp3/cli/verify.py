@@ -17,7 +17,7 @@ def verify(
     plugins: options.Plugins = [],  # noqa: B006
     format: Literal["text", "json"] = "text",
 ) -> int:
-    """Check protocols, methods and metrics: privacy, statistics, manners.
+    """Check protocols, methods, metrics and attacks: privacy, statistics, manners.
 
     The exit code is 1 if a fault was found, and 3 if there was not enough evidence to find one.
 

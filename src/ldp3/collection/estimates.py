@@ -13,7 +13,7 @@ from ldp3.collection.aggregator import Aggregator
 from ldp3.display import MARK, standing
 from ldp3.errors import InvalidParameter, require
 from ldp3.files import whole_file
-from ldp3.postprocessing.base import DEFAULT, WHY
+from ldp3.postprocessing.base import WHY
 from ldp3.postprocessing.base import method as build
 from ldp3.printing import columns, wrapped
 from ldp3.results.spreadsheets import write_csv
@@ -114,12 +114,6 @@ class CollectionEstimate:
     def text(self, width: int | None = None) -> str:
         """Columns for people to read, the most frequent value first; prose as wide as `width`."""
         about = self.about
-        each = "all at once" if about["simultaneous"] else "each"
-        title = (
-            f"{about['collection']}: {about['n']:,} reports, {about['protocol']}, "
-            f"ε = {about['epsilon']:g}; intervals with confidence {about['confidence']:.4g}, {each}"
-            f", {about['interval']}"
-        )
         numbers = self.ranked.drop("label", "users", "above_noise")
         heads = ["value", "", *HEADS[: numbers.width], "users"]
         heads[5] = str(about["method"])
@@ -132,7 +126,17 @@ class CollectionEstimate:
         table = columns([heads, *rows], "llr", width)
         remarks = [about["marks"], *about["remarks"]]  # type: ignore[misc]
         prose = [wrapped(str(remark), width) for remark in remarks]
-        return "\n\n".join([wrapped(title, width), table, *prose]) + "\n"
+        return "\n\n".join([wrapped(self.title(), width), table, *prose]) + "\n"
+
+    def title(self) -> str:
+        """What the collection is, in one line."""
+        about = self.about
+        each = "all at once" if about["simultaneous"] else "each"
+        return (
+            f"{about['collection']}: {about['n']:,} reports, {about['protocol']}, "
+            f"ε = {about['epsilon']:g}; intervals with confidence {about['confidence']:.4g}, {each}"
+            f", {about['interval']}"
+        )
 
 
 def _marks(above: BoolArray, method: str, n: int, level: float) -> str:
@@ -145,7 +149,7 @@ def _marks(above: BoolArray, method: str, n: int, level: float) -> str:
 
 def _remarks(method: str, level: float, between: bool) -> list[str]:
     """What must be known of a method to read its numbers, one sentence each."""
-    said = [f"{method}: {WHY}."] if method == DEFAULT else []
+    said = [f"{method}: {WHY[method]}."] if method in WHY else []
     if between:
         said.append(
             f"from, to: where {method} believes the frequency to be, if it is one like the others; "

@@ -34,12 +34,13 @@ class Attackers:
         self, experiment: Experiment, modules: Sequence[ModuleType], streams: Mapping[str, str]
     ) -> None:
         self._experiment, self._modules, self._streams = experiment, modules, streams
-        self._people = {data.name: data.n for data in experiment.datasets}
         self._attacks = {
             (data.name, choice.spec): self._built(choice, data)
             for data in experiment.datasets
             for choice in experiment.attacks[1:]  # the first is nobody
         }
+        attacked = experiment.datasets if self._attacks else ()
+        self._fakes = {data.name: fake_count(experiment.fake_users, data.n) for data in attacked}
 
     def _built(self, choice: Choice, data: Dataset) -> Attack:
         ex = self._experiment
@@ -57,9 +58,7 @@ class Attackers:
 
     def number(self, cell: Cell) -> int:
         """How many fake users a cell has."""
-        if self.attack(cell) is None:
-            return 0
-        return fake_count(self._experiment.fake_users, self._people[cell.dataset])
+        return 0 if self.attack(cell) is None else self._fakes[cell.dataset]
 
     def tally(self, cell: Cell, oracle: FrequencyOracle, way: Way) -> Tally:
         """What the fake users of a cell add to its tally."""
@@ -70,10 +69,17 @@ class Attackers:
             return attack.tally(oracle, m, rng)
         return Attack.tally(attack, oracle, m, rng)  # one by one
 
-    def refuse_misfit(self, cell: Cell, oracle: FrequencyOracle) -> None:
-        """Refuse an attack that nobody can carry out against the protocol of its cell."""
+    def can(self, cell: Cell, oracle: FrequencyOracle) -> bool:
+        """Whether the attack of a cell can be carried out, or there is none."""
         attack = self.attack(cell)
-        if attack is not None and not attack.applies(oracle):
+        return attack is None or attack.applies(oracle)
+
+    def refuse_misfit(self, cell: Cell, oracle: FrequencyOracle) -> None:
+        """Refuse an attack that was asked for, on a protocol that was, if nobody can do it."""
+        named = {
+            c.spec for c in (*self._experiment.attacks, *self._experiment.protocols) if c.asked
+        }
+        if not self.can(cell, oracle) and {cell.attack, cell.protocol} <= named:
             raise InvalidParameter(
                 f"{cell.attack} cannot be carried out against {cell.protocol}: leave one of them "
                 f"out."

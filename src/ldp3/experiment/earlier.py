@@ -16,29 +16,43 @@ from ldp3.arrays import FloatArray, IntArray
 from ldp3.errors import InvalidParameter, whole
 from ldp3.experiment.cells import Block, Cell, Measured, Outcome, exact_sums
 from ldp3.experiment.collect import collect
+from ldp3.experiment.grid import REPEATS
 from ldp3.experiment.lab import Lab
 from ldp3.results.storage import load_results
 from ldp3.results.table import LIMITS, Results
 
 
 def goes_on(before: Mapping[str, Any], now: Mapping[str, Any], output: Path) -> bool:
-    """Whether a run asks for repeats that an earlier one of the same grid does not have.
+    """Whether a run asks for repeats that a finished one of the same grid does not have.
 
-    Where nobody asked for a number of repeats, they were chosen: such a run goes on without a
-    number or with a larger one, and has no shorter run inside it.
+    Where nobody asks for a number, the first look is enough: a finished run has been looked at.
     """
-    there, wanted = before.get("repeats"), now["repeats"]
+    there = before.get("repeats")
     if not whole(there, 1):
         raise InvalidParameter(
             f"{str(output)!r} does not say how many repeats it holds: choose another `output`, or "
             f"start over with `fresh`."
         )
-    if now["repeats_asked"] and not before.get("repeats_asked", True) and wanted <= there:
-        raise InvalidParameter(
-            f"{str(output)!r} was made without `repeats`, and {there} were chosen: go on without "
-            f"it, or with more than {there}."
-        )
-    return bool(wanted > there)
+    return bool((now["repeats"] if now["repeats_asked"] else REPEATS) > there)
+
+
+def may_go_on(before: Mapping[str, Any], now: Mapping[str, Any], output: Path) -> None:
+    """Refuse to end a stopped run before the repeats that it was to have: some would be lost."""
+    there, chosen = before["repeats"], not before.get("repeats_asked", True)
+    wanted = now["repeats"] if now["repeats_asked"] or chosen else REPEATS
+    if wanted >= there:
+        return
+    what = f"{there} repeats" if not chosen else f"up to {there} repeats, as many as it needs"
+    how = "with as many or more `repeats`" if not chosen else "without `repeats`, or with as many"
+    raise InvalidParameter(
+        f"{str(output)!r} holds part of a run of {what}: go on {how}, or start over with `fresh`."
+    )
+
+
+def planned(run: Mapping[str, Any]) -> object:
+    """The repeats that a run was to have at most, where it may have needed less."""
+    looks = run.get("looks")
+    return looks[-1] if isinstance(looks, list) and looks else run["repeats"]
 
 
 def first_repeats(lab: Lab, output: Path) -> Results:

@@ -22,7 +22,7 @@ from typing import IO, Any
 
 from ldp3.errors import InvalidData, InvalidParameter, LDPError
 from ldp3.experiment.cells import Measured, Outcome
-from ldp3.experiment.earlier import goes_on
+from ldp3.experiment.earlier import goes_on, may_go_on, planned
 from ldp3.experiment.grid import Experiment
 from ldp3.experiment.lines import read, written
 from ldp3.files import lock, sync_folder
@@ -95,7 +95,7 @@ class Journal:
             run = self._take_over(line) or run
             size += len(line)
         self.file.truncate(size)  # the file is open for appending: writing goes on at the end
-        self._require_no_more(run)
+        may_go_on(run, self.experiment.identity, self.output)
         if run["repeats"] != self.experiment.repeats:
             self._write({"journal": self.experiment.identity})
 
@@ -132,15 +132,6 @@ class Journal:
     def _require_same(self, run: dict[str, Any]) -> None:
         if reason := difference(run, self.experiment.identity):
             raise _refusal(self.output, "holds part of another run", reason)
-
-    def _require_no_more(self, run: dict[str, Any]) -> None:
-        """Refuse to end a run before the repeats that were asked for: some would be lost."""
-        more = goes_on(run, self.experiment.identity, self.output)
-        if not more and run["repeats"] != self.experiment.repeats:
-            raise InvalidParameter(
-                f"{str(self.output)!r} holds part of a run of {run['repeats']} repeats: go on with "
-                f"as many or more `repeats`, or start over with `fresh`."
-            )
 
     def wants(self, outcome: Outcome) -> bool:
         """Whether a block of an earlier run is new, and kept as much as this run is to keep."""
@@ -224,7 +215,7 @@ def _forget_files(output: Path) -> None:
 def _forget(journal: Path, run: dict[str, Any]) -> None:
     """Remove the journal of a finished run that was killed just before it did so itself."""
     heads = [found["journal"] for found in _lines(journal) if "journal" in found]
-    if heads and heads[-1]["repeats"] == run["repeats"]:  # none that adds to it
+    if heads and heads[-1]["repeats"] == planned(run):  # none that adds to it
         journal.unlink()
 
 

@@ -6,6 +6,7 @@ Cells draw from streams that their own description names, so the numbers depend 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import product
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from ldp3.experiment.attackers import Attackers
 from ldp3.experiment.cells import Cell
 from ldp3.experiment.checks import require_numbers, require_rows, require_tally
 from ldp3.experiment.grid import Choice, Experiment, Way
-from ldp3.experiment.limit import SeparableOracle
+from ldp3.experiment.limit import SCORED, SeparableOracle
 from ldp3.metrics.base import Metric
 from ldp3.noise import PureNoise
 from ldp3.plugins import plugin
@@ -26,9 +27,7 @@ from ldp3.protocols.base import FrequencyOracle, users_between
 from ldp3.randomness.streams import stream
 from ldp3.types import Estimate, Tally
 
-# The limit is taken in the first repeats, and then in every so-manieth, so that a long run spends
-# at most a fifth of its time on it. A rule, not a stopwatch: the same table on any machine.
-LIMITED = 10
+SHARE = 0.18  # of a cell's time that the limit may take: a fifth, if costs differ a little
 
 
 class Lab:
@@ -59,7 +58,11 @@ class Lab:
 
     @cached_property
     def cells(self) -> list[Cell]:
-        """The first repeat of each cell, in the order of the tables."""
+        """The first repeat of each cell, in the order of the tables; without impossible attacks."""
+        return [c for c in self._every_cell if self.attackers.can(c, self.oracle(c))]
+
+    @cached_property
+    def _every_cell(self) -> list[Cell]:
         ex = self.experiment
         attacks, protocols = ([c.spec for c in some] for some in (ex.attacks, ex.protocols))
         axes = self.datasets, ex.epsilons, attacks, protocols
@@ -104,6 +107,9 @@ class Lab:
         """What a person should know before the run, one sentence each."""
         slow = [c.protocol for c in self.cells if self.way(c) != self.experiment.simulate]
         notes = [f"{spec} has no exact simulation: it runs by users." for spec in _once(slow)]
+        left_out = _once(f"{c.attack} cannot be carried out against {c.protocol}: left out there."
+                         for c in self._every_cell if c not in self.cells)  # fmt: skip
+        notes += left_out
         for m, choice in enumerate(self.experiment.methods):
             without = _once(c.protocol for c in self.cells if not self.applies(c)[m])
             if self.methods[m].needs_order:
@@ -112,8 +118,16 @@ class Lab:
                 notes.append(
                     f"{choice.spec} does not apply to {', '.join(without)}: left out there."
                 )
-        rules = [self.limit(cell) for cell in self.cells]
-        return notes + self._order_notes() + _once(r for r in rules if isinstance(r, str))
+        return notes + self._order_notes() + _once(filter(None, map(self._no_limit, self.cells)))
+
+    def _no_limit(self, cell: Cell) -> str:
+        """Why a cell has no limit, where one could be expected."""
+        rule = self.limit(cell)
+        if not isinstance(rule, SeparableOracle):
+            return rule or ""
+        every = self._every(cell, rule)
+        few = self.experiment.repeats < every
+        return f"No × limit for {cell.protocol}: it needs {every} repeats." if few else ""
 
     def _unordered(self, choice: Choice) -> list[str]:
         labels = [name for name, data in self.datasets.items() if not data.ordered]
@@ -202,10 +216,23 @@ class Lab:
     def limits(self, cell: Cell, estimate: Estimate) -> FloatArray:
         """What the separable oracle scores, and as a distribution, by metric; NaN if nothing."""
         metrics, truth = self.metrics[cell.dataset], self.datasets[cell.dataset].frequencies
-        rule, often = self.limit(cell), cell.repeat < LIMITED or cell.repeat % LIMITED == 0
-        if not often or not isinstance(rule, SeparableOracle):
+        rule = self.limit(cell)
+        if not isinstance(rule, SeparableOracle) or (cell.repeat + 1) % self._every(cell, rule):
             return np.full((2, len(metrics)), np.nan)
         return rule.scores(estimate, truth, metrics)
+
+    def _every(self, cell: Cell, rule: SeparableOracle) -> int:
+        """In one of how many repeats the limit is taken, to stay within its share of the time.
+
+        By what simulation, methods and metrics take at least, in milliseconds as they were measured
+        once: a rule and not a stopwatch, so that every machine makes the same table.
+        """
+        if self.way(cell) == "users":
+            return 1
+        d, metrics = self.datasets[cell.dataset].d, self.metrics[cell.dataset]
+        methods = int(self.applies(cell).sum())
+        rest = 0.08 + 1e-4 * d + methods * (0.04 + SCORED * len(metrics)) + (methods - 1) * 7e-5 * d
+        return ceil(rule.cost(metrics) * (1 - SHARE) / (SHARE * rest))
 
     def limit(self, cell: Cell) -> SeparableOracle | str | None:
         """The yardstick of a cell, or why there is none; None where nobody could want it."""
@@ -241,8 +268,9 @@ class Lab:
         return {name: np.cumsum(data.histogram) for name, data in self.datasets.items()}
 
     def _refuse_misfits(self) -> None:
-        for cell in self.cells:
+        for cell in self._every_cell:
             self.attackers.refuse_misfit(cell, self.oracle(cell))
+        for cell in self.cells:
             data = self.datasets[cell.dataset]
             for m in np.flatnonzero(~self.applies(cell)):
                 choice = self.experiment.methods[m]

@@ -26,6 +26,8 @@ from ldp3.types import Estimate
 
 SIGHT = 6.5  # standard deviations from an estimate where a frequency still counts: e^-21
 FINE = 8  # frequencies closer than one in so many standard deviations are told from no estimate
+SCORED = 0.015  # milliseconds that one metric takes, at least
+ALIKE = 32  # estimates closer than one in so many standard deviations are answered as one
 
 
 class SeparableOracle:
@@ -52,12 +54,13 @@ class SeparableOracle:
 
     def __call__(self, estimates: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Posterior means and medians of the frequencies behind the estimates."""
-        means, medians = np.empty_like(estimates), np.empty_like(estimates)
+        cells = np.floor(estimates * (ALIKE / sqrt(self.base)))
+        _, place, times = np.unique(cells, return_inverse=True, return_counts=True)
+        seen = np.bincount(place, estimates) / times
+        means, medians = np.empty_like(seen), np.empty_like(seen)
         groups = self.frequencies, self.variance, self.values, self.group
-        _posteriors(
-            estimates, *groups, self.distinct, self.each, *self._sight(estimates), means, medians
-        )
-        return means, medians
+        _posteriors(seen, *groups, self.distinct, self.each, *self._sight(seen), means, medians)
+        return means[place], medians[place]
 
     def scores(
         self, estimate: Estimate, truth: FloatArray, metrics: Sequence[Metric]
@@ -71,6 +74,13 @@ class SeparableOracle:
             if metric.bayes is not None:
                 out[:, i] = metric(truth, points[metric.bayes]), metric(truth, distribution)
         return out
+
+    def cost(self, metrics: Sequence[Metric]) -> float:
+        """About how many milliseconds `scores` takes: by sizes, never by a clock."""
+        d, wanted = int(self.each.sum()), sum(metric.bayes is not None for metric in metrics)
+        answers = min(d, ALIKE * (2 * SIGHT + self.tau[-1]))
+        pairs = answers * min(len(self.tau), 2 * SIGHT * FINE)
+        return 0.07 + 1.2e-4 * d + 4e-6 * float(pairs) + 2 * SCORED * wanted
 
     def _tau(self, f: FloatArray) -> FloatArray:
         """∫ df / sd(f), where the noise has standard deviation one."""

@@ -16,6 +16,7 @@ from ldp3.experiment.executors import workers
 from ldp3.experiment.grid import Named, Reference, Way, experiment
 from ldp3.experiment.journal import Journal, open_journal
 from ldp3.experiment.lab import Lab
+from ldp3.experiment.looks import Looks, built
 from ldp3.experiment.schedule import Wanted
 from ldp3.progress import Bar, Progress
 from ldp3.results.storage import is_table, load_results
@@ -36,7 +37,10 @@ class Rule(Protocol):
         """A block is measured."""
 
     def wanted(self) -> Wanted | None:
-        """What to measure until the next look; None to stop."""
+        """What to measure until the next look; None for everything."""
+
+    def over(self, repeats: int) -> bool:
+        """Look at the first so many repeats; whether to stop."""
 
 
 def run(
@@ -65,7 +69,8 @@ def run(
     output, fresh
         Where to keep results, and whether to start over whatever is there.
     rule
-        Measure in looks, and only what the rule wants.
+        Measure in looks, and only what the rule wants. Without one, `Looks` says when to stop if
+        nobody asked for a number of repeats.
     progress
         Who is told, and may ask to stop.
     about
@@ -74,6 +79,7 @@ def run(
     if output is not None and lab.experiment.keep == "estimates" and is_table(output):
         raise InvalidParameter("`keep_estimates` needs a folder: give one as `output`.")
     progress = progress or Progress()
+    looks = None if rule or lab.experiment.repeats_asked else Looks(lab)
     journal = None if output is None else open_journal(output, lab.experiment, fresh)
     if output is not None and journal is None:
         return _shown(lab, output, progress)
@@ -84,9 +90,12 @@ def run(
             if journal.damaged:
                 progress.note(f"{journal.damaged} lines of {journal.path} are damaged: run again.")
             _add_to_finished(lab, journal)
-        complete = _measure(lab, executor, threads, journal, measured, rule, progress)
+        last = _measure(lab, executor, threads, journal, measured, rule or looks, progress)
+        complete = last is not None
         ended = {"complete": complete, "elapsed": time.monotonic() - began}
-        results = collect(lab, measured, {**(about or {}), **ended})
+        chosen: dict[str, Any] = {} if looks is None else {"looks": looks.looks}
+        chosen |= {"repeats": last} if complete else {}
+        results = collect(lab, measured, {**chosen, **(about or {}), **ended})
         if lab.experiment.keep != "scores" and not measured.summed:
             progress.note(f"{output} holds no mean frequencies to go on from: they are left out.")
         if journal is not None and complete:
@@ -129,20 +138,19 @@ def _measure(
     measured: Measured,
     rule: Rule | None,
     progress: Progress,
-) -> bool:
-    """Run what is left to run, look by look; whether nothing is left."""
-    done, size = frozenset(measured.cells), lab.experiment.size
+) -> int | None:
+    """Run what is left to run, look by look; the repeats at the last one, None if stopped."""
+    done, size = frozenset(measured.cells), len(lab.cells) * lab.experiment.repeats
     progress.expect(size, len(done))
     if done:
         progress.note(f"{len(done)} of {size} cells are done already; going on.")
     for outcome in measured.outcomes if rule is not None else ():
         rule.hear(outcome)  # type: ignore[union-attr]
     keep = measured.add if journal is None else journal.append
-    start, wanted = 0, None
+    start = 0
     with workers(executor, threads, lab, progress) as staff:
         for stop in [lab.experiment.repeats] if rule is None else rule.looks:
-            if rule is not None and (wanted := rule.wanted()) is None:
-                return True
+            wanted = None if rule is None else rule.wanted()
             todo = schedule.blocks(lab, start, stop, done, wanted)
             finished = 0
             with closing(schedule.outcomes(lab, staff, todo, wanted, progress)) as running:
@@ -152,9 +160,11 @@ def _measure(
                     if rule is not None:
                         rule.hear(outcome)
             if finished < len(todo):
-                return False
+                return None
             start = stop
-    return True
+            if rule is not None and rule.over(stop):
+                break
+    return start
 
 
 def benchmark(
@@ -194,7 +204,8 @@ def benchmark(
         One or several; names, specs or classes, ``"paper"``, ``"all"``
         or, for protocols, ``"literature"``: also those that another one beats.
     repeats
-        How many; 10 if not given.
+        How many. If not given, 10, 20, 40, … until what is best is settled, or to a ceiling that
+        follows from the data and the grid; see `ldp3.experiment.looks`.
     seed, simulate, reference, plugins
         See `Experiment`.
     threads
@@ -227,7 +238,7 @@ def benchmark(
     datasets = load_all(data, plugins=files)
     if population is not None:
         datasets = [one.scaled(population) for one in datasets]
-    lab = Lab(
+    lab = built(
         experiment(
             datasets, epsilons, protocols, methods, metrics, repeats=repeats, seed=seed,
             simulate=simulate, reference=reference,

@@ -36,7 +36,6 @@ class Contest:
         self.standings: dict[Question, Standing] = {
             (e, u): race.start(len(self.combinations(e))) for e in ex.epsilons for u in self.metrics
         }
-        self._looked = 0
 
     @property
     def looks(self) -> Sequence[int]:
@@ -73,18 +72,22 @@ class Contest:
         rows = [self.values(c, question) for c in self.combinations(question[0])]
         return sign * np.array(rows)
 
-    def wanted(self) -> Wanted | None:
-        """Look, drop, and say who needs more repeats; None when every race is over."""
-        if self._looked:
-            self._look(self.rules.looks[self._looked - 1])
-        self._looked += 1
-        running = [question for question, s in self.standings.items() if s.reason is None]
-        return self._needed(running) if running else None
+    def over(self, repeats: int) -> bool:
+        """Look and drop; whether every race is over."""
+        self._look(repeats)
+        return all(standing.reason is not None for standing in self.standings.values())
 
-    def finish(self) -> None:
-        """The last look."""
-        if any(standing.reason is None for standing in self.standings.values()):
-            self._look(self.rules.looks[-1])
+    def wanted(self) -> Wanted:
+        """Which methods are left in some race."""
+        needed = {
+            (cell.epsilon, cell.protocol): np.zeros(len(self.methods), dtype=bool)
+            for cell in self.lab.cells
+        }
+        for question in (q for q, standing in self.standings.items() if standing.reason is None):
+            left = self.standings[question].running | self._watched(question)
+            for (protocol, method), there in zip(self.combinations(question[0]), left, strict=True):
+                needed[question[0], protocol][self.methods.index(method)] |= there
+        return needed
 
     def _look(self, repeats: int) -> None:
         for question, before in self.standings.items():
@@ -92,18 +95,6 @@ class Contest:
                 values = self.scores(question)[:, :, :repeats]
                 after = race.look(values, before, self.rules, self._watched(question))
                 self.standings[question] = after
-
-    def _needed(self, running: Sequence[Question]) -> Wanted:
-        """Which methods are left in some race."""
-        needed = {
-            (cell.epsilon, cell.protocol): np.zeros(len(self.methods), dtype=bool)
-            for cell in self.lab.cells
-        }
-        for question in running:
-            left = self.standings[question].running | self._watched(question)
-            for (protocol, method), there in zip(self.combinations(question[0]), left, strict=True):
-                needed[question[0], protocol][self.methods.index(method)] |= there
-        return needed
 
     def _watched(self, question: Question) -> BoolArray:
         """The usual methods of the protocols that still run: people will ask how much worse."""

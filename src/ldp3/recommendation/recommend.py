@@ -109,7 +109,6 @@ def recommend(
     contest = Contest(lab, rules)
     with progress or Bar() as shown:
         _run(lab, executor, threads, shown, contest)
-        contest.finish()
         answers = _Answers(contest, sample, executor, threads, shown)
         return Recommendation(
             sample.name,
@@ -253,6 +252,7 @@ class _Answers:
             protocols=tuple(c for c in ex.protocols if c.spec == protocol),
             methods=tuple(methods),
             repeats=CHECKS,
+            repeats_asked=True,
             seed=ex.seed + 1,  # not the collections that chose it
             keep="estimates",
         )

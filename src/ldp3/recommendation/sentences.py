@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from ldp3.postprocessing.base import PostProcessor
 from ldp3.protocols.base import FrequencyOracle
+from ldp3.results.winner import combination, listed
 
 USUAL = [(p, m) for m in PostProcessor.sets["usual"] for p in FrequencyOracle.sets["usual"]]
-NAMED = 6  # ties named in a sentence, at most
 
 
 @dataclass(frozen=True)
@@ -51,13 +51,6 @@ class Candidate:
     def name(self) -> str:
         """As one would say it."""
         return combination(self.protocol, self.method)
-
-
-def combination(protocol: str, method: str) -> str:
-    """``olh with norm_sub``, ``olh without post-processing``."""
-    return (
-        f"{protocol} without post-processing" if method == "none" else f"{protocol} with {method}"
-    )
 
 
 def verdict(
@@ -159,12 +152,6 @@ def number(value: float, digits: int = 3) -> str:
     """
     long = 10**digits <= round(abs(value)) < 1e6
     return f"{value:,.0f}" if long else f"{value:.{digits}g}"
-
-
-def listed(names: Sequence[str]) -> str:
-    """``a, b and c``; of many the first few, and how many more."""
-    shown = [*names[:NAMED], *([f"{len(names) - NAMED} more"] if len(names) > NAMED else [])]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
 def _alternative(tied: Sequence[Candidate]) -> str:

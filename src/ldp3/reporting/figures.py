@@ -165,7 +165,7 @@ def _write_figures(found: Findings, folder: Path, formats: Sequence[str]) -> lis
     with _drawing():
         for name, figure in _figures(found, found.epsilons) if kinds else ():
             files = {kind: folder / f"{name}.{kind}" for kind in kinds}
-            _save(figure, files)
+            save(figure, files)
             written += files.values()
     return written
 
@@ -179,7 +179,7 @@ def _drawing() -> Iterator[None]:
         yield
 
 
-def _save(figure: "Figure", files: Mapping[str, Path]) -> None:
+def save(figure: "Figure", files: Mapping[str, Path]) -> None:
     """In every format, each cut to what is drawn."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 

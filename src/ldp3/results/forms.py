@@ -14,6 +14,7 @@ from ldp3.printing import (
 )
 from ldp3.results import latex
 from ldp3.results.sheets import Sheet
+from ldp3.results.winner import winner
 
 FORMATS = ("table", "markdown", "latex", "json", "csv")
 TIMES = "× limit"
@@ -40,7 +41,8 @@ def text(sheet: Sheet, width: int | None = None) -> str:
     names = ["", *sheet.protocols, "wins", *([TIMES] if sheet.limited else [])]
     rows = zip(names, *(_aligned(sheet, column) for column in sheet.columns), strict=True)
     table = columns(list(rows), "l", width)
-    return "\n\n".join([wrapped(_title(sheet), width), table, wrapped(_legend(sheet), width)])
+    title, legend, won = (wrapped(s, width) for s in (_title(sheet), _legend(sheet), winner(sheet)))
+    return "\n\n".join([title, table, legend, won])
 
 
 def against_epsilon(sheets: Sequence[Sheet], width: int | None = None) -> str:
@@ -55,7 +57,7 @@ def against_epsilon(sheets: Sequence[Sheet], width: int | None = None) -> str:
     left = len(pairs) - ROWS
     more = f" {left} more combinations are in every other format." if left > 0 else ""
     legend = (
-        f"Mean over {ordered[0].repeats} repeats; ** best at its ε, ≈ not to be told from it; "
+        f"Mean over {ordered[0].repeats} repeats; ** best at its ε, ≈ tied with it; "
         f"ordered by the average rank.{more}"
     )
     title = wrapped(_title(ordered[0], across=True), width)
@@ -76,7 +78,8 @@ def markdown(sheet: Sheet) -> str:
     times = [[TIMES, *(sheet.times_limit(c) for c in sheet.columns)]] if sheet.limited else []
     body = markdown_table([head, *rows, wins, *times], "lr")
     legend = f"★ best of all, ≈ tied with it, bold: best of the row.{_yardstick(sheet)}"
-    return f"{escape_markdown(_title(sheet))}\n\n{body}\n\n{_scale(sheet)} {legend}"
+    said = f"{_scale(sheet)} {legend}\n\n{escape_markdown(winner(sheet))}"
+    return f"{escape_markdown(_title(sheet))}\n\n{body}\n\n{said}"
 
 
 RENDER: dict[str, Callable[[Sheet], str]] = {"markdown": markdown, "latex": latex.table}
@@ -94,13 +97,13 @@ def _named(pair: tuple[str, str]) -> str:
 def _mean(sheet: Sheet, pair: tuple[str, str]) -> str:
     if pair not in sheet.means:
         return "–  "
-    mark = "**" if pair == sheet.best else "≈" if pair in sheet.tied else ""
+    mark = "**" if pair in sheet.firsts else "≈" if pair in sheet.tied else ""
     return _marked(f"{sheet.means[pair]:#.3g}".rstrip("."), mark, _look(sheet, *pair))
 
 
 def _look(sheet: Sheet, protocol: str, column: str) -> str:
     pair = protocol, column
-    return BEST if pair == sheet.best else GOOD if pair in sheet.tied else ""
+    return BEST if pair in sheet.firsts else GOOD if pair in sheet.tied else ""
 
 
 def _title(sheet: Sheet, across: bool = False) -> str:

@@ -11,6 +11,7 @@ import polars as pl
 
 from ldp3.arrays import FloatArray
 from ldp3.results import ties
+from ldp3.results.pairs import ROUNDING, Runs
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class Sheet:
     limits
         What the separable oracle scores in the same repeats, for each protocol; NaN where it was
         not asked. It takes no part in the contest.
+    looks
+        How often the repeats may have been looked at before there were enough: see `ties`.
     """
 
     metric: str
@@ -40,8 +43,9 @@ class Sheet:
     attack: str
     better: str
     by_users: tuple[str, ...]
-    runs: ties.Runs
+    runs: Runs
     limits: Mapping[str, FloatArray] = field(default_factory=dict)
+    looks: int = 1
 
     @cached_property
     def protocols(self) -> list[str]:
@@ -79,14 +83,20 @@ class Sheet:
 
     @cached_property
     def tied(self) -> set[tuple[str, str]]:
-        """What cannot be told from the best of all, without it."""
-        return ties.ties(self.runs, self.better) - {self.best}
+        """What cannot be told from the best of all, without what shares its place."""
+        return ties.ties(self.runs, self.better, looks=self.looks) - self.firsts
+
+    @cached_property
+    def firsts(self) -> set[tuple[str, str]]:
+        """The best of all, and what gave the same numbers."""
+        return ties.alike(self.runs, self.best)
 
     @cached_property
     def row_best(self) -> set[tuple[str, str]]:
         """The best of each row."""
         rows = ({k: m for k, m in self.means.items() if k[0] == p} for p in self.protocols)
-        return {ties.leader(row, self.better) for row in rows}
+        leaders = (ties.leader(row, self.better) for row in rows)
+        return {pair for first in leaders for pair in ties.alike(self.runs, first)}
 
     @cached_property
     def wins(self) -> dict[str, float]:
@@ -127,7 +137,7 @@ class Sheet:
     def mark(self, protocol: str, column: str) -> str:
         """``**`` for the best of all, ``*`` for the best of its row, ``≈`` for what is tied."""
         pair = protocol, column
-        if pair == self.best:
+        if pair in self.firsts:
             return "**"
         return "*" * (pair in self.row_best) + "≈" * (pair in self.tied)
 
@@ -152,7 +162,7 @@ class Sheet:
             return None
         there = ~np.isnan(limits)  # ratio of means on the same estimates
         value, least = values[there].sum(), limits[there].sum()
-        return float(value / least) if least > ties.ROUNDING * abs(value) else None
+        return float(value / least) if least > ROUNDING * abs(value) else None
 
     @property
     def repeats(self) -> int:
@@ -160,7 +170,7 @@ class Sheet:
         return max(map(len, self.runs.values()))
 
 
-def sheets(table: pl.DataFrame, better: Mapping[str, str]) -> list[Sheet]:
+def sheets(table: pl.DataFrame, better: Mapping[str, str], looks: int = 1) -> list[Sheet]:
     """One sheet for each question that a table of results answers."""
     made = []
     for question, part in table.group_by(ties.QUESTION, maintain_order=True):
@@ -173,6 +183,7 @@ def sheets(table: pl.DataFrame, better: Mapping[str, str]) -> list[Sheet]:
                 by_users=tuple(by_users),
                 runs=ties.runs(part),
                 limits=_limits(part),
+                looks=looks,
             )
         )
     return made

@@ -13,6 +13,7 @@ from ldp3.errors import InvalidData, InvalidParameter, as_path, one_of, require_
 from ldp3.metrics.base import Metric
 from ldp3.printing import unstyled
 from ldp3.results import forms, sheets, ties
+from ldp3.results.pairs import ROUNDING
 from ldp3.results.spreadsheets import write_csv
 from ldp3.types import Dataset
 
@@ -82,6 +83,12 @@ class Results:
             for spec in metrics
         }
 
+    @property
+    def looks(self) -> int:
+        """How often the repeats may have been looked at; once where their number was given."""
+        known = self.manifest.get("looks")
+        return max(len(known), 1) if isinstance(known, list) else 1
+
     def summary(self) -> pl.DataFrame:
         """Mean, standard deviation, standard error and extremes over the repeats; × limit."""
         value = pl.col("value")
@@ -101,16 +108,17 @@ class Results:
         """Every protocol with every method from best to worst, for each question.
 
         A question is a metric, dataset, ε and attack; nothing is pooled over them. `tied` says
-        that a combination cannot be told from the best one: one-sided t-tests against the leader,
+        that a combination cannot be told from the best one: one-sided t-tests against all others,
         paired within a protocol and Welch's across, corrected for the number of comparisons. With
         probability at least 1−α every truly best combination is among the tied: see `ties`.
+        `p_value` is that of the surest test. Methods that gave the same numbers share a rank.
         """
         require_share("alpha", alpha)
-        return ties.best(self.table, self.better, alpha).select(BEST)
+        return ties.best(self.table, self.better, alpha, self.looks).select(BEST)
 
     def sheets(self) -> list[sheets.Sheet]:
         """The paper's tables: one for each question."""
-        return sheets.sheets(self.table, self.better)
+        return sheets.sheets(self.table, self.better, self.looks)
 
     def score(self, metric: str | type[Metric] | Metric) -> "Results":
         """The same run measured by another metric, from the estimates that were kept."""
@@ -188,7 +196,7 @@ def _times(limit: str) -> pl.Expr:
     """How many times the limit; null where the limit is 0 but for rounding."""
     least = pl.col(limit).mean()
     value = pl.col("value").filter(pl.col(limit).is_not_null()).mean()  # on the same estimates
-    return pl.when(least > ties.ROUNDING * value).then(value / least)
+    return pl.when(least > ROUNDING * value).then(value / least)
 
 
 def _direction(spec: str) -> str:

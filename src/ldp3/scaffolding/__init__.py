@@ -10,7 +10,7 @@ from ldp3.errors import InvalidParameter
 from ldp3.files import whole_file
 from ldp3.kinds import every_kind, known, snake
 
-Kind = Literal["protocol", "method", "metric"]
+Kind = Literal["protocol", "method", "metric", "attack"]
 TEMPLATES = Path(__file__).parent / "templates"  # files to copy: no part of this package
 
 TEST = '''"""Tests of NAME. Run them with: pytest test_NAME.py"""
@@ -33,6 +33,7 @@ WHERE: dict[Kind, str] = {
     "protocol": 'protocols=[CLASS, "oue"]',
     "method": 'protocols="oue", methods=[CLASS, "norm_sub"]',
     "metric": 'protocols="oue", methods="norm_sub", metrics=[CLASS, "l1"]',
+    "attack": 'protocols="oue", attacks=[CLASS], fake_users="1%", targets="top:2"',
 }
 
 

@@ -1,4 +1,4 @@
-"""The contract as a library: what protocols, methods and metrics must do, checked."""
+"""The contract as a library: what protocols, methods, metrics and attacks must do, checked."""
 
 from ldp3.verification.base import ALPHA, Finding, Verdict
 from ldp3.verification.verify import SETTINGS, findings

@@ -43,7 +43,7 @@ class Finding:
 
 @dataclass(frozen=True, repr=False)
 class Verdict:
-    """Everything that was found out about one protocol, method or metric."""
+    """Everything that was found out about one protocol, method, metric or attack."""
 
     name: str
     findings: tuple[Finding, ...]

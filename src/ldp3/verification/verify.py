@@ -7,7 +7,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from ldp3 import specs
+from ldp3.attacks.base import Attack
 from ldp3.errors import (
     InvalidParameter,
     LDPError,
@@ -24,6 +27,7 @@ from ldp3.postprocessing.base import PostProcessor, method
 from ldp3.postprocessing.base import canonical as canonical_method
 from ldp3.progress import Bar, Progress
 from ldp3.protocols.base import FrequencyOracle
+from ldp3.verification.attacks import attack_findings
 from ldp3.verification.base import Finding, Verdict
 from ldp3.verification.case import DRAWS
 from ldp3.verification.methods import method_findings
@@ -38,16 +42,20 @@ CHECKED: dict[type, Any] = {  # the kinds that have a contract, and who examines
     FrequencyOracle: oracle_findings,
     PostProcessor: method_findings,
     Metric: metric_findings,
+    Attack: attack_findings,
 }
+# whom an attack meets: people, some of whose values nobody holds, and few or one target
+PEOPLE = np.array([400, 300, 100, 80, 50, 30, 20, 10, 5, 3, 2, 0])
+ATTACKED = (3, 7, 11), (0,)
 
 
 def findings(
-    thing: FrequencyOracle | PostProcessor | Metric,
+    thing: FrequencyOracle | PostProcessor | Metric | Attack,
     seed: int = 0,
     draws: int = DRAWS,
     progress: Progress = SILENT,
 ) -> Iterator[Finding]:
-    """Every check that applies to an oracle, a method or a metric, as they are made.
+    """Every check that applies to an oracle, a method, a metric or an attack, as they are made.
 
     >>> all(finding.passed for finding in findings(method("norm_sub")))
     True
@@ -63,7 +71,7 @@ def verify(
     draws: int = DRAWS,
     progress: Progress | None = None,
 ) -> Verdict:
-    """Check a protocol, a method or a metric: its privacy, its statistics, its manners.
+    """Check a protocol, a method, a metric or an attack: privacy, statistics, manners.
 
     Parameters
     ----------
@@ -112,10 +120,25 @@ def _parts(thing: Any, modules: Sequence[ModuleType], shown: Progress) -> tuple[
         name = specs.canonical(kind, thing, *modules)
         if kind is FrequencyOracle and not isinstance(thing, FrequencyOracle):
             parts = [partial(_at, thing, modules, epsilon, d) for epsilon, d in SETTINGS]
+        elif kind is Attack and not isinstance(thing, Attack):
+            parts = [partial(findings, attack) for attack in _attacks(thing, modules)]
         else:
             parts = [partial(findings, specs.build(kind, thing, *modules))]
     shown.expect(len(parts))
     return name, parts
+
+
+def _attacks(thing: Any, modules: Sequence[ModuleType]) -> list[Attack]:
+    """The attack on many targets, and on one where it can be."""
+    made: list[Attack] = []
+    for targets in ATTACKED:
+        scene = {"targets": targets, "honest": PEOPLE.copy()}
+        try:
+            made.append(specs.build(Attack, thing, *modules, **scene))  # type: ignore[type-abstract]
+        except LDPError:
+            if not made:  # not for want of targets
+                raise
+    return made
 
 
 def named(names: Sequence[str], plugins: Sequence[Path]) -> list[str]:
@@ -159,17 +182,17 @@ def _at(
 
 
 def _kind(thing: Any, modules: Sequence[ModuleType]) -> type:
-    """Whether it is an oracle, a method or a metric."""
+    """Whether it is an oracle, a method, a metric or an attack."""
     if not isinstance(thing, str):
         cls = thing if isinstance(thing, type) else type(thing)
         for kind in CHECKED:
             if issubclass(cls, kind):
                 return kind
-        raise InvalidParameter(f"A protocol, method or metric is needed, got {thing!r}.")
+        raise InvalidParameter(f"A protocol, method, metric or attack is needed, got {thing!r}.")
     name, _ = specs.parse(next(iter(specs.split(thing, "+")), ""))
     for kind in CHECKED:
         if known(kind, name, *modules):
             return kind
     every = [n for kind in CHECKED for n in find(kind, *modules)]
     hint = did_you_mean(name.lower(), every) or " See `ldp3 list`."
-    raise UnknownName(f"No protocol, method or metric is called {name!r}.{hint}")
+    raise UnknownName(f"No protocol, method, metric or attack is called {name!r}.{hint}")

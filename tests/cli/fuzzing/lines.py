@@ -209,6 +209,11 @@ class Line:
         )
         return words + self.maybe(0.4, "--format", self.one(["table", "csv", "json", "x"], 3))
 
+    def difference(self) -> list[str]:
+        words = self.some(["counts.json", "more.json", *FILES], 2)
+        words += self.maybe(0.4, "--confidence", self.one(["0.5", "0.95", *NUMBERS], 2))
+        return words + self.maybe(0.4, "--format", self.one(["table", "csv", "json", "x"], 3))
+
     def report(self) -> list[str]:
         words = [self.either(self.rng.choice(["results.csv", "results"]), self.file())]
         return [*words, "-o", self.either("page.txt", self.rng.choice(OUTPUTS))]
@@ -256,6 +261,7 @@ class Line:
 COMMANDS: dict[str, Callable[[Line], list[str]]] = {
     "run": Line.run, "recommend": Line.recommend, "plan": Line.plan, "perturb": Line.perturb,
     "aggregate": Line.aggregate, "merge": Line.merge, "estimate": Line.estimate,
+    "difference": Line.difference,
     "report": Line.report, "convert": Line.convert, "list": Line.list_, "new": Line.new,
     "verify": Line.verify, "": Line.nothing,
 }  # fmt: skip

@@ -40,6 +40,8 @@ def cost(
     users = users if population is None else users.scaled(population)
     below, above = (target_codes(users, name)[0] for name in overtake)
     lead = float(users.frequencies[above] - users.frequencies[below])
+    if below == above:
+        raise InvalidParameter(f"`overtake` takes two different values, got {overtake[0]} twice.")
     if lead < 0:
         raise InvalidParameter(
             f"{overtake[0]} is more frequent than {overtake[1]} already: swap them."

@@ -6,6 +6,7 @@ from cyclopts import Parameter
 
 from ldp3.cli import options
 from ldp3.cli.data import one_dataset
+from ldp3.errors import InvalidParameter
 from ldp3.printing import show
 
 
@@ -41,6 +42,8 @@ def infer(
     """
     from ldp3.adversary.tables import infer_rows, render
 
+    if not all(seen >= 1 for seen in rounds):
+        raise InvalidParameter(f"`rounds` must be at least 1, got {min(rounds)}.")
     users = one_dataset(data, reading, plugins, "An attack is on one collection")
     rows = infer_rows(
         users,

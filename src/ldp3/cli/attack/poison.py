@@ -10,6 +10,7 @@ from ldp3.budget import said_of
 from ldp3.cli import options
 from ldp3.cli.data import datasets, inputs
 from ldp3.cli.speaking import Console
+from ldp3.errors import InvalidParameter
 from ldp3.files import require_no_input
 from ldp3.printing import show
 from ldp3.progress import say
@@ -72,6 +73,11 @@ def poison(
     from ldp3.experiment.run import run
     from ldp3.kernels.compile import on_compile
 
+    named = [spec for spec in options.specs("-a", attack) if spec != "none"]
+    if not named:
+        raise InvalidParameter(
+            "`attack` names no attack: take mga or ria, see `ldp3 list attacks`."
+        )
     if output is not None:
         require_no_input(output, [*inputs(data), reading.domain, *plugins])
     users, notes = datasets(data, reading, plugins)
@@ -89,11 +95,13 @@ def poison(
             simulate=simulate,
             keep="scores",
             plugins=plugins,
-            attacks=options.specs("-a", attack),
+            attacks=named,
             fake_users=fake_users,
             targets=targets,
         )
     )
+    if all(cell.attack == "none" for cell in lab.cells):
+        raise InvalidParameter(f"None of {', '.join(named)} can be carried out here.")
     console.notes([*lab.notes, *said_of(*lab.experiment.epsilons)])
     if not quiet:
         on_compile(lambda: say("compiling kernels (first run only)…"))

@@ -1,0 +1,49 @@
+"""`ldp3 difference`."""
+
+from pathlib import Path
+from typing import Literal
+
+from ldp3.budget import said_of
+from ldp3.cli import options
+from ldp3.cli.speaking import Console
+from ldp3.errors import InvalidParameter
+from ldp3.files import real_path
+from ldp3.printing import show
+
+
+def difference(
+    first: Path,
+    second: Path,
+    /,
+    *,
+    confidence: options.Confidence = 0.95,
+    simultaneous: bool = False,
+    plugins: options.Plugins = [],  # noqa: B006
+    format: Literal["table", "csv", "json"] = "table",
+) -> None:
+    """Estimate how two collections, or two groups of one, differ, with confidence intervals.
+
+    The frequencies of the first minus those of the second, before post-processing. Count the
+    reports of each group by themselves to compare groups.
+
+    Parameters
+    ----------
+    first
+        The counts of one, as `ldp3 aggregate` or `ldp3 merge` wrote them.
+    second
+        The counts of the other, of the same values.
+    simultaneous
+        Intervals that hold for all values at once with this confidence.
+    format
+        How the difference is printed.
+    """
+    from ldp3.collection.aggregator import Aggregator
+    from ldp3.collection.differences import CollectionDifference
+
+    if real_path(first) == real_path(second):
+        raise InvalidParameter(f"{second} is given twice: nothing differs from itself.")
+    one, other = Aggregator.load(first, plugins), Aggregator.load(second, plugins)
+    for epsilon in sorted({one.plan.epsilon, other.plan.epsilon}):
+        Console().notes(said_of(epsilon))
+    found = CollectionDifference.of(one, other, confidence, simultaneous)
+    show({"table": found.text, "csv": found.csv, "json": found.json}[format](), end="")

@@ -1,0 +1,102 @@
+"""`ldp3 size`."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from ldp3.budget import said_of
+from ldp3.cli import options
+from ldp3.cli.data import one_dataset
+from ldp3.cli.speaking import Console
+from ldp3.errors import InvalidParameter
+
+
+def size(
+    *,
+    epsilon: Annotated[float | None, Parameter(name=["--epsilon", "-e"])] = None,
+    population: int | None = None,
+    error: str | None = None,
+    value_share: str | None = None,
+    goal: str = "value",
+    data: options.Data = [],  # noqa: B006
+    method: Annotated[str, Parameter(name=["--method", "-m"])] = "none",
+    protocols: options.Protocols = ["all"],  # noqa: B006
+    confidence: options.Confidence = 0.95,
+    rounds: int = 52,
+    seed: options.Seed = 0,
+    plugins: options.Plugins = [],  # noqa: B006
+    format: Annotated[Literal["text", "json"], Parameter(group=options.OUTPUT)] = "text",
+    figure: Annotated[Path | None, Parameter(group=options.OUTPUT)] = None,
+    reading: options.ReadingFlags = options.AS_IT_IS,
+) -> None:
+    """Users, ε, error: give two, get the third, with the best protocol.
+
+    The values are those of a sample (--data), or as many as --domain-size says.
+
+    Parameters
+    ----------
+    epsilon
+        Privacy budget of one report.
+    population
+        How many users report.
+    error
+        How far off the answer may be: 1% is one percentage point of a value's share. For l1 its
+        mean, such as 0.1. For an order, how often it may be wrong: 5% by default.
+    value_share
+        How frequent the value is, such as 5%. Without it, the most frequent one of the sample, or
+        one that nobody holds.
+    goal
+        value: one value. top10: the ten most frequent ones in the right order (or any number), of
+        a sample. l1: the sum of all errors.
+    method
+        For l1: what post-processes the estimate; needs a sample.
+    rounds
+        How often the same people are asked, for what that costs.
+    format
+        How the answer is printed.
+    figure
+        Draw the error against users for several ε into this .svg, .pdf or .png file.
+    """
+    from ldp3.sizing.size import size
+
+    if figure is not None:
+        _refuse_figure(figure)
+    users = one_dataset(data, reading, plugins, "A size is for one sample") if data else None
+    found = size(
+        epsilon,
+        population,
+        None if error is None else share("error", error),
+        data=users,
+        domain_size=None if users is not None else reading.domain_size,
+        value_share=None if value_share is None else share("value_share", value_share),
+        goal=goal,
+        method=method,
+        protocols=options.specs("-p", protocols),
+        confidence=confidence,
+        rounds=rounds,
+        seed=seed,
+        plugins=plugins,
+    )
+    Console().notes(said_of(found.best.epsilon))
+    with options.printing(found.render(format)):
+        if figure is not None:
+            from ldp3.reporting.planning import draw
+
+            draw(found, figure)
+
+
+def _refuse_figure(figure: Path) -> None:
+    """Refuse a figure that cannot be written before the work."""
+    from ldp3.reporting.planning import figure_path
+
+    figure_path(figure)
+
+
+def share(name: str, text: str) -> float:
+    """``1%`` or ``0.01``."""
+    number, percent = text.strip().removesuffix("%"), text.strip().endswith("%")
+    try:
+        return float(number) / (100 if percent else 1)
+    except ValueError:
+        raise InvalidParameter(f"`{name}` is a share, such as 1% or 0.01, got {text!r}.") from None

@@ -1,0 +1,62 @@
+"""The sentence under a table: what is best, and what is as good."""
+
+from collections.abc import Iterable, Sequence
+
+from ldp3.results.sheets import Sheet
+from ldp3.results.ties import ALPHA
+
+NAMED = 6  # combinations named in a sentence, at most
+SURE = f"{100 * (1 - ALPHA):g} % confidence"
+
+
+def winner(sheet: Sheet) -> str:
+    """Who won, and who cannot be told from it.
+
+    >>> import numpy as np
+    >>> runs = {("ss", "none"): np.array([1.0, 1.1]), ("grr", "none"): np.array([7.0, 9.0])}
+    >>> print(winner(Sheet("l1", "x", 9, 2, 1.0, "none", "lower", (), runs)))
+    ss without post-processing measured best, but 2 repeats tell nothing apart.
+    """
+    others = len(sheet.runs) - len(sheet.firsts)
+    name = _names(sheet, sheet.firsts)
+    if not others:
+        return f"{name}: nothing else was measured."
+    if not sheet.tied:
+        only = "the other one is" if others == 1 else f"each of the {others} others is"
+        return f"{name} is best: {only} worse at {SURE}."
+    if len(sheet.tied) == others:
+        some = "a single repeat tells" if sheet.repeats == 1 else f"{sheet.repeats} repeats tell"
+        return f"{name} measured best, but {some} nothing apart."
+    return (
+        f"{name} measured best; {_names(sheet, sheet.tied)} cannot be told from it by "
+        f"{sheet.repeats} repeats{_behind(sheet)}."
+    )
+
+
+def _names(sheet: Sheet, pairs: Iterable[tuple[str, str]]) -> str:
+    """From best to worst; what gave the same numbers, in the order of the table."""
+    sign = 1 if sheet.better == "lower" else -1
+    order = sorted((p for p in sheet.runs if p in pairs), key=lambda p: sign * sheet.means[p])
+    if set(order) == sheet.firsts and len(order) > 1:
+        return f"{listed([combination(*p) for p in order])} (the same numbers)"
+    return listed([combination(*p) for p in order])
+
+
+def _behind(sheet: Sheet) -> str:
+    """How far the tied are behind, as measured."""
+    best = sheet.means[sheet.best]
+    far = max(abs(sheet.means[pair] - best) for pair in sheet.tied)
+    return f" (up to {100 * far / abs(best):.2g} % behind)" if best else ""
+
+
+def combination(protocol: str, method: str) -> str:
+    """``olh with norm_sub``, ``olh without post-processing``."""
+    return (
+        f"{protocol} without post-processing" if method == "none" else f"{protocol} with {method}"
+    )
+
+
+def listed(names: Sequence[str]) -> str:
+    """``a, b and c``; of many the first few, and how many more."""
+    shown = [*names[:NAMED], *([f"{len(names) - NAMED} more"] if len(names) > NAMED else [])]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -1,0 +1,1 @@
+"""Users, ε, error: give two, get the third."""

@@ -1,0 +1,139 @@
+"""The size of a collection in words that a person can act on, and as JSON."""
+
+import json
+from collections.abc import Callable
+from math import ceil, floor, log10
+
+from ldp3.collection.description import ledger
+from ldp3.errors import InvalidParameter
+from ldp3.printing import columns
+from ldp3.sizing.size import Option, Size
+
+FORMATS = "text", "json"
+NEAR = 0.01  # share of the users that nobody notices, but everybody notices the bits
+
+
+def render(found: Size, format: str = "text") -> str:
+    """In one of the formats."""
+    if format == "json":
+        return json.dumps(found.to_dict(), indent=2, ensure_ascii=False)
+    if format not in FORMATS:
+        raise InvalidParameter(f"format is {', '.join(FORMATS)}, got {format!r}.")
+    best = found.best
+    parts = [_headline(found), columns(_table(found), "lr"), _cheaper(found), _half(found)]
+    parts += [ledger(float(_epsilon(best)))[0], _repeated(found), _source(found)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _headline(found: Size) -> str:
+    best, sure = found.best, f"{100 * found.confidence:g} % confidence"
+    held = f"a value that {_percent(found.share or 0.0)} hold"
+    off, top = error(found, best), found.goal.removeprefix("top").strip()
+    where = f"d = {found.d:,}"
+    if found.asked == "error":
+        answers = {"value": f"{off} at {sure} for {held}", "l1": f"an l1 of {off} in the mean"}
+        wrong = f"the {top} most frequent values are in the wrong order in {off} of collections"
+        said = answers.get(found.goal, wrong)
+        return f"{users(best)} at ε = {best.epsilon:g}, {where}: {said}, with {best.protocol}."
+    wishes = {"value": f"{held} to {off} at {sure}", "l1": f"all values to an l1 of {off}"}
+    order = f"the {top} most frequent values in the right order, but for {off} of collections"
+    wish = wishes.get(found.goal, order)
+    if found.asked == "users":
+        return (
+            f"To know {wish}, at ε = {best.epsilon:g}, {where}: {users(best)} with {best.protocol}."
+        )
+    return (
+        f"To know {wish}, from {users(best)}, {where}: ε = {_epsilon(best)} with {best.protocol}."
+    )
+
+
+def error(found: Size, option: Option) -> str:
+    """As its goal counts it."""
+    if found.goal == "value":
+        points = f"{100 * option.error:.3g}"
+        return f"± {points} percentage point{'' if points == '1' else 's'}"
+    return _percent(option.error) if found.goal != "l1" else f"{option.error:.3g}"
+
+
+def users(option: Option) -> str:
+    """A number of people."""
+    return f"{option.users:,} users"
+
+
+def _table(found: Size) -> list[list[str]]:
+    shown: dict[str, Callable[[Option], str]] = {
+        "users": lambda option: f"{option.users:,}",
+        "epsilon": _epsilon,
+        "error": lambda option: error(found, option),
+    }
+    head = {"epsilon": "ε"}.get(found.asked, found.asked)
+    rows = [[o.protocol, shown[found.asked](o), f"{o.bits:,}"] for o in found.options]
+    return [["protocol", head, "bits per report"], *rows]
+
+
+def _cheaper(found: Size) -> str:
+    """A protocol with much smaller reports that is nearly as good."""
+    best = found.best
+    worth = [o for o in found.options if o.bits < best.bits and _more(found, o) <= NEAR]
+    if not worth:
+        return ""
+    small = min(worth, key=lambda o: o.bits)
+    what = {"users": "users", "epsilon": "ε", "error": "error"}[found.asked]
+    return (
+        f"{small.protocol} takes {100 * _more(found, small):.1g} % more {what} and sends "
+        f"{small.bits:,} bits instead of {best.bits:,}."
+    )
+
+
+def _more(found: Size, option: Option) -> float:
+    name = found.asked
+    return float(getattr(option, name) / getattr(found.best, name) - 1)
+
+
+def _half(found: Size) -> str:
+    half = found.half
+    if half is None:
+        return "If only half of them answer, no ε makes good for it."
+    if found.asked == "users":
+        return f"If only half of those who are asked answer, ask {half.users:,} people."
+    then = f"ε = {_epsilon(half)}" if found.asked == "epsilon" else error(found, half)
+    return f"If only half of them answer: {then}, with {half.protocol}."
+
+
+def _repeated(found: Size) -> str:
+    """What asking the same people again and again costs."""
+    best, rounds, again = found.best, found.rounds, found.repeated
+    each = best.epsilon / rounds
+    said = (
+        f"{rounds} collections from the same people, as one a week for a year, spend "
+        f"ε = {rounds * best.epsilon:.4g} if every report is fresh."
+        if rounds == 52
+        else f"{rounds} collections from the same people spend ε = {rounds * best.epsilon:.4g} if "
+        f"every report is fresh."
+    )
+    if found.asked == "epsilon":
+        return said
+    goal = f" To spend {best.epsilon:g} on all of them, each may spend {each:.3g}: "
+    if again is None:
+        return f"{said}{goal}no number of users is enough."
+    then = users(again) if found.asked == "users" else error(found, again)
+    memo = "A client with a memo spends ε once for each different value."
+    return f"{said}{goal}{then}, with {again.protocol}. {memo}"
+
+
+def _source(found: Size) -> str:
+    if found.simulated:
+        return "By simulated collections, for the protocol with the least noise."
+    if found.goal == "value":
+        return "By theory: the intervals are those that `ldp3 estimate` prints."
+    return "By theory, without post-processing, which makes the error smaller."
+
+
+def _epsilon(option: Option) -> str:
+    """Three digits, rounded up, but for what the search leaves open: less is not enough."""
+    digits = 2 - floor(log10(option.epsilon))
+    return f"{ceil(option.epsilon * 10**digits - 0.02) / 10**digits:.{max(digits, 0)}f}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"

@@ -1,0 +1,155 @@
+"""The tests of attacks bite: with a bug planted where others have had one, they fail."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from math import exp
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ldp3.adversary import budget, inference
+from ldp3.attacks.base import Attack
+from ldp3.attacks.mga import MGA
+from ldp3.experiment.lab import Lab
+from ldp3.inspection import screening
+from ldp3.randomness.streams import stream
+from ldp3.types import Tally
+from tests.attacks import test_budget, test_contract, test_inference, test_poisoning
+from tests.inspection import test_inspect
+
+Plant = Callable[[pytest.MonkeyPatch], None]
+
+
+def half_the_weight(patch: pytest.MonkeyPatch) -> None:
+    """A supporting report weighs ε/2, as if its two sides were all that it tells."""
+    patch.setattr(inference, "exp", lambda x: exp(x / 2))
+
+
+def ties_to_the_first(patch: pytest.MonkeyPatch) -> None:
+    """Of equally likely values the first is guessed, which may be a frequent one."""
+    patch.setattr(inference, "_averaged", lambda prior, truth: truth)
+
+
+def a_bound_without_the_prior(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(inference, "ceiling", lambda most, budget: exp(budget) * most / (most + 99))
+
+
+def clean_and_attacked_apart(patch: pytest.MonkeyPatch) -> None:
+    """The honest reports of an attacked collection are others than those of the clean one."""
+
+    def rng(self: Lab, cell: Any, chunk: int) -> np.random.Generator:
+        return stream(0, cell.attack, cell.protocol, cell.repeat, chunk)
+
+    patch.setattr(Lab, "_rng", rng)
+
+
+def gain_without_what_targets_have(patch: pytest.MonkeyPatch) -> None:
+    def gain(self: Attack, oracle: Any, m: int) -> float:
+        rates = self.rates(oracle)
+        assert rates is not None
+        above = float((rates[list(self.targets)] - oracle.q).sum())
+        return m / (int(self.honest.sum()) + m) * above / (oracle.p - oracle.q) * 1.2
+
+    patch.setattr(Attack, "expected_gain", gain)
+
+
+def fakes_who_all_pad_alike(patch: pytest.MonkeyPatch) -> None:
+    """The exact way draws one report and counts it m times."""
+    right = MGA.tally
+
+    def tally(self: MGA, oracle: Any, m: int, rng: Any) -> Tally:
+        return Tally(right(self, oracle, min(m, 1), rng).total * m, m)
+
+    patch.setattr(MGA, "tally", tally)
+
+
+def rates_of_the_unpadded(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(MGA, "_mean_padding", lambda self, oracle: 0.0)
+
+
+def search_the_wrong_way(patch: pytest.MonkeyPatch) -> None:
+    """Errors fall with ε: whoever takes them to rise ends at an end of the range."""
+
+    def root(form: Any, gap: float, bounds: tuple[float, float]) -> float:
+        low, high = bounds
+        for _ in range(60):
+            middle = (low + high) / 2
+            at = replace(form, epsilon=middle)
+            low, high = (low, middle) if at.p - at.q < gap else (middle, high)
+        return low
+
+    patch.setattr(budget, "_root", root)
+
+
+def pairs_too_sure(patch: pytest.MonkeyPatch) -> None:
+    right = screening.pair_p_values
+    patch.setattr(screening, "pair_p_values", lambda c, p, n: right(c, p, n) / 200)
+
+
+def sum_of_another_variance(patch: pytest.MonkeyPatch) -> None:
+    right = screening.sum_test
+    patch.setattr(screening, "sum_test", lambda o, c, n: replace(right(o, c, n), p_value=0.04))
+
+
+@pytest.mark.parametrize(
+    ("plant", "test"),
+    [
+        (
+            half_the_weight,
+            partial(test_inference.test_the_sum_is_what_enumeration_gives, "oue", 1.0, 1),
+        ),
+        (
+            ties_to_the_first,
+            partial(test_inference.test_the_sum_is_what_simulation_gives, "oue", 1, False),
+        ),
+        (
+            a_bound_without_the_prior,
+            partial(test_inference.test_knowing_the_truth_never_hurts_and_the_ceiling_holds, "oue"),
+        ),
+        (clean_and_attacked_apart, test_poisoning.test_no_fake_users_no_gain_whatever_the_method),
+        (gain_without_what_targets_have, test_poisoning.test_the_measured_gain_is_the_formula),
+        (
+            fakes_who_all_pad_alike,
+            partial(test_contract.test_both_ways_have_one_law, "mga(padding='law')", "oue"),
+        ),
+        (
+            rates_of_the_unpadded,
+            partial(
+                test_contract.test_each_value_is_supported_at_the_stated_rate,
+                "mga(padding='law')",
+                "oue",
+                "tally",
+            ),
+        ),
+        (
+            search_the_wrong_way,
+            partial(test_budget.test_raw_estimates_give_epsilon_away, "oue", 1.0),
+        ),
+        (
+            pairs_too_sure,
+            partial(
+                test_inspect.test_honest_reports_are_called_suspicious_as_rarely_as_promised,
+                "oue",
+                "all alike",
+            ),
+        ),
+        (
+            sum_of_another_variance,
+            partial(
+                test_inspect.test_honest_reports_are_called_suspicious_as_rarely_as_promised,
+                "blh",
+                "one value",
+            ),
+        ),
+    ],
+    ids=lambda one: getattr(one, "__name__", ""),
+)
+def test_a_planted_bug_is_caught(
+    plant: Plant, test: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    test()
+    plant(monkeypatch)
+    with pytest.raises(AssertionError):
+        test()

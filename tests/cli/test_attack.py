@@ -1,0 +1,198 @@
+"""The attack commands, as a person runs them: tables, exit codes, and every mistake one line."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import ldp3
+from ldp3.cli import main
+
+Run = Callable[..., tuple[object, str, str]]
+DATA = ["-d", "zipf(s=1.1, d=12, n=3_000)"]
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    def command(line: str, *more: str) -> tuple[object, str, str]:
+        monkeypatch.setattr(sys, "argv", ["ldp3", *line.split(), *more])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        return stopped.value.code or 0, *capfd.readouterr()
+
+    return command
+
+
+def test_poison_shows_the_formula_beside_the_measurement(run: Run) -> None:
+    line = "attack poison -p grr oue -m norm_sub -a ria mga --targets bottom:2 --fake-users 2% -r 2"
+    code, out, _ = run(line, *DATA)
+    assert code == 0
+    assert "ria with 61 fake users on zipf(d=12, n=3000, s=1.1) at ε = 1" in out
+    assert out.count("protocol  method") == 2
+    assert out.count("formula: the raw gain in expectation") == 1
+    code, out, _ = run(f"{line} --format json", *DATA)
+    rows = json.loads(out)
+    assert len(rows) == 8
+    assert {"clean", "attacked", "gain", "sd", "left", "formula", "ceiling"} <= rows[0].keys()
+
+
+def test_poison_keeps_its_results_where_run_does(run: Run, tmp_path: Path) -> None:
+    kept = tmp_path / "red.parquet"
+    line = f"attack poison -p oue -m norm_sub -a mga --targets top:2 -r 2 -o {kept}"
+    assert run(line, *DATA)[0] == 0
+    again = run(line, *DATA)
+    assert again[0] == 0
+    assert set(ldp3.load_results(kept).table["attack"]) == {"none", "mga"}
+
+
+def test_cost_counts_the_fake_users_that_swap_two_values(run: Run) -> None:
+    code, out, _ = run("attack cost --overtake 1 0 -p grr oue -e 1 2", *DATA)
+    assert code == 0
+    assert len(out.splitlines()) == 6
+    assert out.splitlines()[2].split()[:2] == ["1", "grr"]
+
+
+def test_infer_says_what_is_exact(run: Run) -> None:
+    code, out, _ = run("attack infer -p oue --rounds 1 3 --prior uniform truth norm_sub", *DATA)
+    assert code == 0
+    assert len(out.splitlines()) == 7
+    assert all("exact" in line for line in out.splitlines()[1:])
+
+
+def published(folder: Path) -> Path:
+    data = ldp3.load("zipf(s=1.1, d=40, n=20_000)")
+    plan = ldp3.Plan("pages", "oue", 1.5, data.d)
+    plan.save(folder / "plan.json")
+    server = ldp3.Aggregator(plan)
+    values = np.repeat(np.arange(data.d), data.histogram)
+    server.add(plan.oracle.perturb(values, ldp3.stream(1)))
+    server.save(folder / "counts.json")
+    return folder / "counts.json"
+
+
+def test_what_is_published_betrays_epsilon_unless_it_is_safe(run: Run, tmp_path: Path) -> None:
+    counts, every, safe = published(tmp_path), tmp_path / "all.csv", tmp_path / "safe.csv"
+    assert run(f"estimate {counts} -m norm_sub -o {every}")[0] == 0
+    for column in ("frequency", "processed"):
+        budget = f"attack budget {every} --population 20000 -p oue --column {column}"
+        code, out, _ = run(budget)
+        assert (code, out.startswith("They betray ε = 1.5:")) == (1, True)
+    code, out, _ = run(f"estimate {counts} -m norm_sub --publish safe -o {safe}")
+    assert (code, "Rounded to 0.01" in out) == (0, True)
+    assert pl.read_csv(safe).columns == ["label", "frequency"]
+    code, out, _ = run(f"attack budget {safe} --population 20000 -p oue")
+    assert (code, out.startswith("Nothing found")) == (0, True)
+
+
+def test_nothing_of_a_safe_estimate_says_epsilon(run: Run, tmp_path: Path) -> None:
+    counts = published(tmp_path)
+    safe = json.loads(run(f"estimate {counts} --publish safe --format json")[1])
+    assert set(safe) == {"collection", "n", "method", "step", "remarks", "values"}
+    assert "1.5" not in run(f"estimate {counts} --publish safe")[1]
+    code, _, err = run(f"estimate {counts} --publish safe -o {tmp_path / 'page.html'}")
+    assert (code, err.count("\n")) == (2, 1)
+
+
+def collected(folder: Path, attack: str) -> str:
+    """A collection with a few fake users, as files."""
+    from ldp3.attacks.base import Attack
+    from ldp3.collection.reports import write_reports
+    from ldp3.specs import build
+
+    labels = tuple(f"page {v}" for v in range(30))
+    plan = ldp3.Plan("pages", "olh", 1.0, 30, labels=labels)
+    plan.save(folder / "plan.json")
+    honest = np.full(30, 300)
+    reports = plan.oracle.perturb(np.repeat(np.arange(30), honest), ldp3.stream(1))
+    fake = build(Attack, attack, targets=(3, 8), honest=honest)  # type: ignore[type-abstract]
+    fakes = fake.reports(plan.oracle, 300, ldp3.stream(2))  # type: ignore[arg-type]
+    for name, some in {"honest.parquet": reports, "fakes.bin": fakes}.items():
+        format = "parquet" if name.endswith("parquet") else "raw"
+        write_reports(folder / name, format, [(plan.wire.encode(some), None)])  # type: ignore[arg-type]
+    return f"{folder / 'plan.json'} {folder / 'honest.parquet'}"
+
+
+def test_inspect_finds_fake_users_and_leaves_honest_ones_in_peace(run: Run, tmp_path: Path) -> None:
+    files = collected(tmp_path, "mga(effort=50)")
+    code, out, err = run(f"inspect {files}")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[-1].startswith("Nothing suspicious")
+    code, out, _ = run(f"inspect {files} {tmp_path / 'fakes.bin'}")
+    assert code == 1
+    assert "Suspected targets: page 3, page 8." in out
+    found = json.loads(run(f"inspect {files} {tmp_path / 'fakes.bin'} --format json")[1])
+    assert (found["suspicious"], found["targets"]) == (True, [3, 8])
+    assert [f["test"] for f in found["findings"]] == ["sum", "size", "pairs", "repeats"]
+
+
+def test_aggregate_notes_repeated_seeds(run: Run, tmp_path: Path) -> None:
+    files = collected(tmp_path, "flood")
+    counts = tmp_path / "counts.json"
+    assert run(f"aggregate {files} -o {counts}")[2] == ""
+    code, _, err = run(f"aggregate {files} {tmp_path / 'fakes.bin'} -o {counts}")
+    assert code == 0
+    assert err.startswith("note: 299 reports or more have the hash seed of another one")
+
+
+def test_list_shows_attacks_without_what_the_experiment_gives(run: Run) -> None:
+    code, out, _ = run("list attacks")
+    assert code == 0
+    assert "mga(padding='fixed', per_report=0, effort=1000)" in out
+    assert "targets" not in out.split("flood")[0]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("attack poison --targets top:13", "top:13 asks for 13 of the 12 values"),
+        ("attack poison --targets top:0", "top:0 asks for 0"),
+        ("attack poison --targets nobody", "no value is called 'nobody'"),
+        ("attack poison --targets", "--targets are labels"),
+        ("attack poison --fake-users 100%", "below 100 %"),
+        ("attack poison --fake-users many", "--fake-users is a number of people"),
+        ("attack poison -a nonsense", "No attack is called 'nonsense'"),
+        ("attack poison -a none", "--attack names no attack"),
+        ("attack poison -a steer -p olh", "cannot be carried out against olh"),
+        ("attack poison -p she -a all", "None of all can be carried out"),
+        ("attack cost --overtake 0 1", "swap them"),
+        ("attack cost --overtake 0 0", "two different values"),
+        ("attack cost --overtake 0", "requires 2"),
+        ("attack cost --overtake 0 nobody", "no value is called 'nobody'"),
+        ("attack infer --rounds 0", "--rounds must be at least 1"),
+        ("attack infer --prior nonsense", "No method is called 'nonsense'"),
+        ("attack infer -p she", "do not support values"),
+    ],
+)
+def test_a_mistake_is_one_line(run: Run, line: str, said: str) -> None:
+    code, out, err = run(line, *DATA)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert said in err
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("attack budget nothing.csv --population 10 -p oue", "cannot be read"),
+        ("attack budget some.txt --population 10 -p oue", "a .csv, .json or .parquet file"),
+        ("attack budget some.csv --population 0 -p oue", "--population must be at least 1"),
+        ("attack budget some.csv --population 10 -p she", "do not support values"),
+        ("attack budget some.csv --population 10 -p oue --column x", "has no column 'x'"),
+        ("attack budget some.csv --population 10 -p oue --column label", "holds no numbers"),
+        ("attack budget few.csv --population 10 -p oue", "at least three"),
+        ("inspect nothing.json some.bin", "there is no such file"),
+    ],
+)
+def test_a_file_that_will_not_do_is_one_line(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "few.csv").write_text("label,frequency\na,0.5\nb,0.5\n")
+    (tmp_path / "some.csv").write_text("label,frequency\na,0.5\nb,0.3\nc,0.2\n")
+    (tmp_path / "some.txt").write_text("0.5\n")
+    code, out, err = run(line)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert said in err

@@ -1,0 +1,65 @@
+import sys
+from pathlib import Path
+
+import pytest
+
+from ldp3.cli import main
+
+SMALL = ["--domain-size", "229", "--value-share", "5%", "-p", "ss", "olh"]
+
+
+def ldp3(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> object:
+    monkeypatch.setattr(sys, "argv", ["ldp3", "size", *arguments])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    return caught.value.code or 0
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["-e", "1", "--error", "1%"], "d = 229: 142,219 users with ss."),
+        (["-e", "1", "--population", "142219"], "142,219 users at ε = 1, d = 229: ± 1 percentage"),
+        (["--population", "142219", "--error", "0.01"], "d = 229: ε = 1.000 with ss."),
+    ],
+)
+def test_two_give_the_third(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    given: list[str],
+    said: str,
+) -> None:
+    assert ldp3(monkeypatch, *SMALL, *given) == 0
+    assert said in capsys.readouterr().out
+
+
+def test_a_sample_says_how_frequent_values_are(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    sample = tmp_path / "sample.csv"
+    sample.write_text("page\n" + "a\n" * 600 + "b\n" * 300 + "c\n" * 100)
+    given = ["-d", str(sample), "-e", "2", "-p", "oue"]
+    assert ldp3(monkeypatch, *given, "--error", "5%") == 0
+    assert "a value that 60 % hold" in capsys.readouterr().out
+    assert ldp3(monkeypatch, *given, "--goal", "top2") == 0
+    assert "the 2 most frequent values in the right order" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ([], "Give two of --epsilon, --population and --error, got 0 of three."),
+        (["-e", "1", "--error", "little"], "--error is a share, such as 1% or 0.01"),
+        (["-e", "1", "--error", "1%", "--figure", "a.jpg"], "A figure is .svg, .pdf or .png"),
+    ],
+)
+def test_a_mistake_is_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    given: list[str],
+    said: str,
+) -> None:
+    assert ldp3(monkeypatch, *SMALL, *given) == 2
+    err = capsys.readouterr().err
+    assert said in err
+    assert len(err.splitlines()) == 1

@@ -1,0 +1,128 @@
+"""The difference of two collections: its interval holds, and people can read it."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import ldp3
+from ldp3 import Estimate, Support
+from ldp3.arrays import FloatArray
+from ldp3.collection.aggregator import Aggregator
+from ldp3.collection.differences import CollectionDifference, difference
+from ldp3.collection.plan import Plan
+from ldp3.errors import InvalidData, InvalidParameter
+
+LABELS = ("home", "search", "help")
+SHARES = (0.0, 0.01, 0.05, 0.1, 0.3, 0.5, 0.9, 1.0)
+E1, E3, E4, E5 = np.exp([1.0, 3.0, 4.0, 5.0])
+SUPPORTS = {
+    "oue, ε = 1": Support(0.5, 1 / (E1 + 1)),
+    "oue, ε = 4": Support(0.5, 1 / (E4 + 1)),
+    "grr, ε = 3, d = 2": Support(E3 / (E3 + 1), 1 / (E3 + 1)),
+    "grr, ε = 5, d = 64": Support(E5 / (E5 + 63), 1 / (E5 + 63)),
+}
+
+
+def law(n: int, holders: int, support: Support) -> FloatArray:
+    """The probability of each count."""
+    own = binom.pmf(np.arange(holders + 1), holders, support.p)
+    others = binom.pmf(np.arange(n - holders + 1), n - holders, support.q)
+    return np.convolve(own, others)
+
+
+def ends(n: tuple[int, int], support: Support, level: float) -> tuple[FloatArray, FloatArray]:
+    """The interval for every pair of counts."""
+    first, second = np.meshgrid(*(np.arange(one + 1) for one in n), indexing="ij")
+    one, other = (
+        Estimate.of((counts.ravel() / of - support.q) / (support.p - support.q), of, support)
+        for counts, of in zip((first, second), n, strict=True)
+    )
+    found = difference(one, other, level)
+    return found.low.reshape(first.shape), found.high.reshape(first.shape)
+
+
+def coverage(n: tuple[int, int], support: Support, level: float) -> float:
+    """The least probability, over pairs of true shares, that the interval holds: no sampling."""
+    low, high = ends(n, support, level)
+    laws = [{s: law(one, round(s * one), support) for s in SHARES} for one in n]
+    covered = []
+    for s, first in laws[0].items():
+        for t, second in laws[1].items():
+            truth = round(s * n[0]) / n[0] - round(t * n[1]) / n[1]
+            holds = (low <= truth + 1e-12) & (high >= truth - 1e-12)
+            covered.append(float(first @ holds @ second))
+    return min(covered)
+
+
+@pytest.mark.parametrize("support", SUPPORTS.values(), ids=SUPPORTS)
+def test_the_interval_holds_as_its_docstring_says(support: Support) -> None:
+    assert coverage((20, 20), support, 0.95) >= 0.91
+    assert coverage((200, 200), support, 0.95) >= 0.946
+    assert coverage((200, 400), support, 0.95) >= 0.946
+
+
+def test_simultaneous_intervals_are_wider_and_the_point_is_the_difference() -> None:
+    oracle = ldp3.oracle("oue", 1.0, 3)
+    one, other = (
+        oracle.estimate(oracle.simulate(np.array(h), ldp3.stream(1, h[0])))
+        for h in ([500, 300, 200], [900, 600, 500])
+    )
+    each, together = difference(one, other), difference(one, other, simultaneous=True)
+    assert (each.frequencies == one.frequencies - other.frequencies).all()
+    assert (together.low < each.low).all()
+    assert (together.high > each.high).all()
+
+
+def test_swapping_the_two_turns_the_interval_round() -> None:
+    one = Estimate.of(np.array([0.4, 0.1]), 300, Support(0.5, 0.25))
+    other = Estimate.of(np.array([0.2, 0.3]), 500, Support(0.5, 0.25))
+    there, back = difference(one, other), difference(other, one)
+    assert there.low == pytest.approx(-back.high)
+    assert there.high == pytest.approx(-back.low)
+
+
+def test_estimates_of_other_domains_are_refused() -> None:
+    one, other = (Estimate.of(np.zeros(d), 10, 0.1) for d in (2, 3))
+    with pytest.raises(InvalidData, match="2 values, the other 3"):
+        difference(one, other)
+
+
+def counted(values: list[int], labels: tuple[str, ...] = LABELS) -> Aggregator:
+    server = Aggregator(Plan("pages", "oue", 2.0, len(labels), labels))
+    server.add(server.plan.oracle.perturb(np.array(values), ldp3.stream(0)))
+    return server
+
+
+def test_the_table_is_read_by_people_and_programs() -> None:
+    found = CollectionDifference.of(counted([0] * 2_000), counted([1] * 1_500 + [0] * 500))
+    content = json.loads(found.json())
+    assert [v["label"] for v in content["values"]] == list(LABELS)
+    assert (content["first"]["n"], content["confidence"]) == (2_000, 0.95)
+    assert found.csv().startswith("label,first,second,difference,low,high\n")
+    text = found.text()
+    assert "pages (2,000 reports) minus pages (2,000)" in text
+    marked = [line.split()[0] for line in text.splitlines() if line.endswith(" *")]
+    assert marked == ["home", "search"]
+    assert "* the interval leaves out 0: 2 of 3. If nothing differed, about 0.15 would" in text
+
+
+def test_collections_of_other_values_are_refused() -> None:
+    with pytest.raises(InvalidData, match="different domains"):
+        CollectionDifference.of(counted([0]), counted([0], ("a", "b", "c")))
+    with pytest.raises(InvalidParameter, match="must be between 0 and 1"):
+        CollectionDifference.of(counted([0]), counted([1]), confidence=95)
+
+
+def test_the_command_prints_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from ldp3.cli.app import run_command
+
+    april, march = str(tmp_path / "april.json"), str(tmp_path / "march.json")
+    counted([0] * 300).save(april)
+    counted([1] * 200).save(march)
+    assert run_command(["difference", april, march, "--confidence", "0.9"]) == 0
+    assert "pages (300 reports) minus pages (200)" in capsys.readouterr().out
+    assert run_command(["difference", april, april]) == 2
+    assert "nothing differs from itself" in capsys.readouterr().err
