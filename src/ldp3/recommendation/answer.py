@@ -48,7 +48,7 @@ class Answer:
         The one of the tied with the least expected regret, and what speaks against it; nothing if
         it is the best.
     tied
-        What cannot be told from it.
+        What is tied with it.
     defaults
         What people often take, among what was measured.
     unbiased

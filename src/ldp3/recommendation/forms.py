@@ -122,10 +122,10 @@ def _verdict(found: Recommendation, answer: Answer) -> str:
     reasons = {
         "separated": "",
         "equal": f"They differ by at most {found.margin:.3g} of the error: take what suits you.",
-        "sample": "The sample is too small to tell them apart: a larger one would help.",
+        "sample": "The sample is too small to separate them: a larger one would help.",
         "budget": (
-            f"{answer.best.collections:,} simulated collections did not tell them apart, and more "
-            f"would hardly."
+            f"{answer.best.collections:,} simulated collections did not separate them, and more "
+            f"are unlikely to."
         ),
     }
     said = verdict(
