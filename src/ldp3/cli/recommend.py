@@ -33,6 +33,9 @@ def recommend(
     max_decode: float | None = None,
     unbiased: bool = False,
     distribution: bool = False,
+    fake_users: str = "0",
+    attack: options.Attacks = ["mga"],  # noqa: B006
+    targets: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
     threads: options.Threads = None,
     seed: options.Seed = 0,
     plugins: options.Plugins = [],  # noqa: B006
@@ -62,6 +65,10 @@ def recommend(
         Choose among estimates without post-processing: nothing else is unbiased.
     distribution
         Choose among methods whose frequencies are at least 0 and sum to one.
+    fake_users
+        Be robust against so many fake users: a number, or a share of all reports such as 1%.
+    targets
+        What they want to raise: top:10, random:10, labels; the rarest values by default.
     format
         How the answer is printed.
     dry_run
@@ -72,6 +79,7 @@ def recommend(
     from ldp3.kernels.compile import on_compile
     from ldp3.recommendation.limits import Limits
     from ldp3.recommendation.recommend import entered, recommend
+    from ldp3.recommendation.robustness import Threat
 
     budgets, measures = options.numbers(epsilon), options.specs("-u", metrics)
     if save is not None and len(budgets) * len(measures) > 1:
@@ -86,7 +94,8 @@ def recommend(
     if dry_run:
         limits = Limits(max_bits, max_decode, unbiased, distribution)
         asked = chosen, options.specs("-m", methods), measures
-        sample, ex, _ = entered(users, budgets, *asked, population, limits, seed, plugins)
+        threat = Threat(fake_users, options.specs("-a", attack), targets)
+        sample, ex, _ = entered(users, budgets, *asked, population, limits, seed, plugins, threat)
         _dry_run(sample.d, ex, threads)
         return
     console = Console(quiet=quiet)
@@ -105,6 +114,9 @@ def recommend(
             max_decode=max_decode,
             unbiased=unbiased,
             distribution=distribution,
+            fake_users=fake_users,
+            attacks=options.specs("-a", attack),
+            targets=targets,
             seed=seed,
             threads=threads,
             plugins=plugins,

@@ -14,7 +14,7 @@ from ldp3.datasets.loading import load_all
 from ldp3.errors import InvalidParameter
 from ldp3.experiment.cells import Cell
 from ldp3.experiment.executors import require_threads
-from ldp3.experiment.grid import Experiment, Named, experiment
+from ldp3.experiment.grid import NOBODY, Experiment, Named, experiment
 from ldp3.experiment.lab import Lab
 from ldp3.experiment.run import Rule, run
 from ldp3.noise import Noise, PureNoise
@@ -26,6 +26,8 @@ from ldp3.recommendation.contest import Combination, Contest, Question
 from ldp3.recommendation.limits import Limits, with_designs
 from ldp3.recommendation.populations import Populations
 from ldp3.recommendation.race import Rules
+from ldp3.recommendation.robustness import RobustContest, Threat
+from ldp3.recommendation.robustness import contest as contest_of
 from ldp3.recommendation.sentences import USUAL, Candidate, Interval
 from ldp3.recommendation.worth import worth
 from ldp3.results.table import Results
@@ -49,6 +51,9 @@ def recommend(
     max_decode: float | None = None,
     unbiased: bool = False,
     distribution: bool = False,
+    fake_users: float | str = 0,
+    attacks: Named | Sequence[Named] = "mga",
+    targets: str | Sequence[str] | None = None,
     seed: int = 0,
     threads: int | None = None,
     executor: Executor | str | None = None,
@@ -81,6 +86,10 @@ def recommend(
         Choose among estimates without post-processing: nothing else is unbiased.
     distribution
         Choose among methods whose frequencies are at least 0 and sum to one.
+    fake_users, attacks, targets
+        Be robust against so many fake users, a number or a share of all reports such as ``"1%"``,
+        who do the worst of these attacks; by default they raise the rarest values. Errors are then
+        those of the worst case.
     seed
         Where all randomness starts.
     threads, executor
@@ -95,17 +104,19 @@ def recommend(
             raise InvalidParameter(f"`{name}` must be at least {low} and below 1, got {given!r}.")
     limits = Limits(max_bits, max_decode, unbiased, distribution)
     require_threads(threads)
+    threat = Threat(fake_users, attacks, targets)
     sample, ex, left_out = entered(
-        data, epsilons, protocols, methods, metrics, population, limits, seed, plugins
+        data, epsilons, protocols, methods, metrics, population, limits, seed, plugins, threat
     )
     rules = Rules(1 - confidence, margin, race.looks(sample.d))
     scaled = ex.datasets[0]
     drawn = _populations(sample, scaled.n, seed, threads)
     lab = Lab(replace(ex, datasets=drawn, repeats=rules.looks[-1], limit=False))
-    contest = Contest(lab, rules, ("none",) if distribution else ())
+    contest = contest_of(lab, rules, ("none",) if distribution else ())
     with progress or Bar() as shown:
         _run(lab, executor, threads, shown, contest)
         answers = _Answers(contest, sample, executor, threads, shown)
+        answered = tuple(answers.to(question) for question in contest.standings)
         return Recommendation(
             sample.name,
             sample.n,
@@ -114,8 +125,8 @@ def recommend(
             confidence,
             margin,
             seed,
-            tuple(answers.to(question) for question in contest.standings),
-            (*_notes(lab, sample, population), *left_out),
+            answered,
+            (*_robust(contest, answered), *_notes(lab, sample, population), *left_out),
         )
 
 
@@ -143,12 +154,14 @@ def entered(
     limits: Limits,
     seed: int,
     plugins: Iterable[str | Path],
+    threat: Threat,
 ) -> tuple[Dataset, Experiment, list[str]]:
     """The sample, what competes on it if it had all users, and what was left out."""
     sample, *others = load_all(data, plugins=plugins)
     if others:
         raise InvalidParameter("A recommendation is for one sample: give one dataset.")
     scaled = sample.scaled(sample.n if population is None else population)
+    threat = threat.on(scaled)
     ex = experiment(
         [scaled],
         epsilons,
@@ -158,8 +171,13 @@ def entered(
         seed=seed,
         keep="scores",
         plugins=plugins,
+        attacks=threat.attacks,
+        fake_users=threat.fake_users,
+        targets=threat.targets or (),
     )
-    return sample, *limits.applied(limits.methods(ex))
+    ex, costly = limits.applied(limits.methods(ex))
+    ex, unattackable = threat.applied(ex)
+    return sample, ex, [*costly, *unattackable]
 
 
 def _populations(sample: Dataset, n: int, seed: int, threads: int | None) -> tuple[Dataset, ...]:
@@ -291,6 +309,7 @@ class _Answers:
             methods=tuple(methods),
             repeats=CHECKS,
             repeats_asked=True,
+            attacks=(NOBODY,),
             seed=ex.seed + 1,  # not the collections that chose it
             keep="estimates",
         )
@@ -316,6 +335,13 @@ def _interval(values: FloatArray, limit: float) -> Interval:
     found = race.summary(values)
     mean, half = float(found.mean), limit * float(np.sqrt(found.variance))
     return Interval(mean, mean - half, mean + half)
+
+
+def _robust(contest: Contest, answers: Sequence[Answer]) -> Iterator[str]:
+    if isinstance(contest, RobustContest):
+        for found in answers:
+            chosen = found.best.protocol, found.best.method
+            yield contest.said((found.epsilon, found.metric), chosen)
 
 
 def _notes(lab: Lab, sample: Dataset, population: int | None) -> Iterator[str]:
