@@ -222,7 +222,7 @@ def test_metric_and_epsilon_switch_charts_words_and_table(
     assert browser.js("return document.querySelector('#heat svg').outerHTML") != before
     assert {key: browser.marks(*key) for key in MARKS} == MARKS
     best = results.best().filter(metric="ndcg(k=3)", epsilon=2.0)
-    assert browser.texts("#heat text").count("★") == 1
+    assert browser.texts("#heat text").count("★") == (best["rank"] == 1).sum()
     assert browser.column("method") == best["method"].to_list()
     assert browser.log() == []
 
@@ -445,3 +445,30 @@ def test_an_estimate_is_sorted_by_any_column(browser: Browser, tmp_path: Path) -
     frequency.find_element(By.TAG_NAME, "button").click()
     assert browser.texts(values) == ["home", "cart", "search"]
     assert browser.log() == []
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_what_attacks_do_has_a_section(browser: Browser, tmp_path: Path, width: int) -> None:
+    made = ldp3.benchmark(
+        DATA, [1.0, 2.0], ["grr", "oue"], "norm_sub", "l1", repeats=3, attacks=["ria", "mga"],
+        fake_users="10%", targets="bottom:2",
+    )  # fmt: skip
+    ldp3.report(made, tmp_path / "attacked.html")
+    browser.open(tmp_path / "attacked.html", width=width)
+    drawn = {
+        ("worst", "rect"): 4, ("gain", "line"): 2, ("gain", "symbol"): 4, ("weight", "line"): 2,
+        ("weight", "symbol"): 4, ("success", "line"): 2, ("success", "symbol"): 14,
+    }  # fmt: skip
+    assert {key: browser.marks(*key) for key in drawn} == drawn
+    assert "222 fake users (9.99% of all), who want to raise bottom:2" in browser.text(
+        "#attacked-section"
+    )
+    browser.choose("attack", "ria")
+    browser.until(lambda: "attack=ria" in browser.driver.current_url)
+    assert browser.js("return document.documentElement.scrollWidth") <= width
+    assert browser.log() == []
+
+
+def test_without_attacks_there_is_no_such_section(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    assert browser.all("#attacked-section, #worst, #gain") == []

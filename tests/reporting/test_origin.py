@@ -40,3 +40,14 @@ def test_the_digest_is_that_of_the_dataset_that_is_shown(results: Results) -> No
 def test_what_is_not_known_is_not_said(results: Results) -> None:
     found = origin(Findings(Results(results.table.filter(dataset="flights"))))
     assert [what for what in found if not what.startswith("Left out")] == ["Dataset", "Simulation"]
+
+
+def test_an_attacked_run_gets_the_command_that_attacks() -> None:
+    options = {"attacks": "mga", "fake_users": "1%", "targets": "bottom:2"}
+    made = ldp3.benchmark("flights", 1.0, "grr", "norm_sub", "l1", repeats=2, **options)  # type: ignore[arg-type]
+    assert command(made.manifest) == (
+        "ldp3 attack poison -d flights -e 1 -p grr -m none norm_sub -u l1 -r 2 --seed 0 "
+        "--simulate exact --attack mga --targets bottom:2 --fake-users 1%"
+    )
+    assert command({**made.manifest, "attacks": 3}) is not None
+    assert command({k: v for k, v in made.manifest.items() if k != "targets"}) is None

@@ -85,6 +85,17 @@ def inference(
     return Inference(float(success), error, ceiling(real.max(), oracle.epsilon * seen), blind)
 
 
+def exact_success(oracle: PureOracle, reports: int) -> float | None:
+    """Success where every value is as likely as any other; None where only a simulation tells.
+
+    >>> from ldp3 import oracle
+    >>> round(exact_success(oracle("grr", 1.0, 4), 1), 4)
+    0.4754
+    """
+    uniform = np.full(oracle.d, 1 / oracle.d)
+    return _exact(oracle, uniform, uniform, reports)
+
+
 def ceiling(most: float, budget: float) -> float:
     r"""No ε-private reports let anybody guess better: $e^ε π_1 / (1 + (e^ε - 1) π_1)$.
 

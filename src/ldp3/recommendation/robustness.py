@@ -5,7 +5,7 @@ reports. Its mean bounds that of the worst attack from above, and stays paired, 
 promises are as without attacks.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from math import floor
 
@@ -84,8 +84,8 @@ def _pure(ex: Experiment, choice: Choice) -> bool:
 class RobustContest(Contest):
     """A contest whose scores are the worst over all attacks, and none, on the same reports."""
 
-    def __init__(self, lab: Lab, rules: Rules) -> None:
-        super().__init__(lab, rules)
+    def __init__(self, lab: Lab, rules: Rules, ineligible: Collection[str] = ()) -> None:
+        super().__init__(lab, rules, ineligible)
         self._clean: dict[tuple[Combination, Question], FloatArray] = {}
 
     def combinations(self, epsilon: float) -> list[Combination]:
@@ -134,7 +134,7 @@ class RobustContest(Contest):
         return floor((first - second) * (oracle.p - oracle.q)) + 1
 
 
-def contest(lab: Lab, rules: Rules) -> Contest:
+def contest(lab: Lab, rules: Rules, ineligible: Collection[str] = ()) -> Contest:
     """The contest of a lab, with or without attackers."""
-    attacked = lab.experiment.attacks != (NOBODY,)
-    return RobustContest(lab, rules) if attacked else Contest(lab, rules)
+    kind = Contest if lab.experiment.attacks == (NOBODY,) else RobustContest
+    return kind(lab, rules, ineligible)

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from ldp3.reporting.charts.every import charts
+from ldp3.reporting.attacked import Attacked
+from ldp3.reporting.charts.every import attacked_charts, charts
 from ldp3.reporting.findings import Findings
 from ldp3.reporting.frequencies import Frequencies
 
@@ -12,7 +13,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def page_data(found: Findings) -> dict[str, Any]:
+def page_data(found: Findings, attacked: Attacked | None = None) -> dict[str, Any]:
     """Names, numbers, and the charts to put them into."""
     names: dict[str, list[Any]] = {
         "metric": found.metrics,
@@ -30,7 +31,8 @@ def page_data(found: Findings) -> dict[str, Any]:
         "frequencies": None
         if found.frequencies is None
         else _frequencies(found, found.frequencies),
-        "charts": charts(found),
+        "charts": charts(found) | ({} if attacked is None else attacked_charts(found)),
+        "attacked": None if attacked is None else _attacked(attacked),
     }
 
 
@@ -76,6 +78,21 @@ def _frequencies(found: Findings, given: Frequencies) -> dict[str, Any]:
             if values is not None
         ],
     }
+
+
+def _attacked(given: Attacked) -> dict[str, Any]:
+    rows = {
+        "worst": given.worst().to_dicts(),
+        "gains": given.gains(),
+        "formulas": given.formulas(),
+        "weights": given.weights(),
+        "successes": given.successes(),
+    }
+    shortened = {
+        name: [{key: _short(value) for key, value in row.items()} for row in part]
+        for name, part in rows.items()
+    }
+    return {"attack": given.attacks, **shortened}
 
 
 def _short(value: Any, digits: int = 6) -> Any:

@@ -26,14 +26,15 @@ def heat(found: Findings, metric: str, epsilon: float) -> "Figure":
     pairs = [[sheet.means.get((p, m), np.nan) for m in sheet.methods] for p in sheet.protocols]
     means = np.array(pairs)
     figure, axes = _axes(0.22 * len(sheet.protocols) + 0.5, max(WIDTH, 0.42 * len(sheet.methods)))
-    tied = np.array([[(p, m) in sheet.tied for m in sheet.methods] for p in sheet.protocols])
+    alike = sheet.tied | sheet.firsts
+    tied = np.array([[(p, m) in alike for m in sheet.methods] for p in sheet.protocols])
     shade = shades(means, sheet.better, tied)
     axes.imshow(shade, cmap="viridis", aspect="auto", vmin=0, vmax=1)
     for (row, column), mean in np.ndenumerate(means):
         if np.isnan(mean):
             continue
         pair = sheet.protocols[row], sheet.methods[column]
-        mark = "*" if pair == sheet.best else "≈" if pair in sheet.tied else ""
+        mark = "*" if pair in sheet.firsts else "≈" if pair in sheet.tied else ""
         text = sheet.number(*pair).partition(" ± ")[0] + mark
         weight = "bold" if pair in sheet.row_best else "normal"
         colour = "black" if shade[row, column] > 0.55 else "white"

@@ -19,7 +19,7 @@ from ldp3.files import whole_file, write_text
 from ldp3.reporting import drawings
 from ldp3.reporting.citations import bibtex, used_by
 from ldp3.reporting.findings import Findings
-from ldp3.reporting.selection import each_dataset, selected
+from ldp3.reporting.selection import clean, each_dataset, selected
 from ldp3.results import forms, latex
 from ldp3.results.sheets import Sheet
 from ldp3.results.table import Results
@@ -110,7 +110,8 @@ def plot(
     formats
         What to write: pdf, svg, png (figures), tex, md (tables), bib (references).
     """
-    parts = each_dataset(selected(results, metrics, epsilons))
+    some = each_dataset(selected(results, metrics, epsilons))
+    parts = {name: clean(part) for name, part in some.items()}
     if path is None:
         return _inline(parts, metrics is None, epsilons is None)
     wanted = [formats] if isinstance(formats, str) else several(formats, "`formats`")

@@ -105,6 +105,11 @@ class Findings:
             bits=pl.Series([self.bits.get(p) for p in pairs], dtype=pl.Int64)
         )
 
+    def oracle(self, protocol: str, epsilon: float) -> FrequencyOracle:
+        """The protocol at some ε, on this domain."""
+        given = {"epsilon": epsilon, "d": self.d}
+        return specs.build(FrequencyOracle, protocol, **given)  # type: ignore[type-abstract]
+
     @cached_property
     def oracles(self) -> dict[tuple[str, float], FrequencyOracle]:
         """By protocol and ε; a plug-in that is not at hand is not among them."""
@@ -112,13 +117,7 @@ class Findings:
         for protocol in self.protocols:
             for epsilon in self.epsilons:
                 with suppress(LDPError):
-                    oracle: FrequencyOracle = specs.build(
-                        FrequencyOracle,  # type: ignore[type-abstract]
-                        protocol,
-                        epsilon=epsilon,
-                        d=self.d,
-                    )
-                    found[protocol, epsilon] = oracle
+                    found[protocol, epsilon] = self.oracle(protocol, epsilon)
         return found
 
     @cached_property

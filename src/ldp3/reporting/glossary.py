@@ -9,10 +9,10 @@ from ldp3.errors import LDPError
 from ldp3.reporting.findings import Findings
 
 
-def glossary(found: Iterable[Findings]) -> dict[str, str]:
-    """Metrics, protocols and methods as the results name them; plug-ins that are here, too."""
+def glossary(found: Iterable[Findings], attacks: Iterable[str] = ()) -> dict[str, str]:
+    """Metrics, protocols, methods and attacks as results name them; plug-ins that are here, too."""
     every = kinds.every_kind()
-    words: dict[str, str] = {}
+    words = {name: said for name in attacks if (said := meaning(every["attacks"], name))}
     for one in found:
         for names, kind in (
             (one.metrics, every["metrics"]),

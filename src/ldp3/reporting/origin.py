@@ -16,6 +16,11 @@ FLAGS = {
     "--simulate": "simulate",
     "--reference": "reference",
 }
+ATTACKED = {flag: key for flag, key in FLAGS.items() if key != "reference"} | {
+    "--attack": "attacks",
+    "--targets": "targets",
+    "--fake-users": "fake_users",
+}
 
 
 def origin(found: Findings) -> dict[str, str]:
@@ -42,12 +47,14 @@ def command(manifest: Mapping[str, Any]) -> str | None:
     if isinstance(manifest.get("command"), str):
         return str(manifest["command"])
     data = [entry["name"] for entry in _data(manifest) if isinstance(entry.get("name"), str)]
-    if not data or not all(key in manifest for key in FLAGS.values()):
+    attacked = "fake_users" in manifest
+    flags = ATTACKED if attacked else FLAGS
+    if not data or not all(key in manifest for key in flags.values()):
         return None
-    words = ["ldp3", "run", "-d", *data]
-    for flag, key in FLAGS.items():
-        value = manifest[key]
-        words += [flag, *map(_word, value if isinstance(value, list) else [value])]
+    words = ["ldp3", *(["attack", "poison"] if attacked else ["run"]), "-d", *data]
+    for flag, key in flags.items():
+        value = manifest[key] if isinstance(manifest[key], list) else [manifest[key]]
+        words += [flag, *(_word(one) for one in value if key != "attacks" or one != "none")]
     if manifest.get("population") is not None:
         words += ["--population", _word(manifest["population"])]
     plugins = manifest.get("plugins")

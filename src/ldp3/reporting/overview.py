@@ -23,9 +23,9 @@ class Compared:
         By how much it is worse than the best of each dataset, as a share of that: 0.05 is 5 % more
         error, or 5 % less of a score of which more is better.
     ranks
-        Its place on each dataset, 1 for the best.
+        Its place on each dataset, 1 for the best; equal ones share it.
     tied
-        Whether it is the best there or not to be told from it.
+        Whether it is the best there or tied with it.
     """
 
     pair: Pair
@@ -55,7 +55,7 @@ def compared(found: Mapping[str, Findings], metric: str, epsilon: float) -> list
             pair,
             tuple(_loss(sheet, pair) for sheet in known),
             tuple(place[pair] for place in places),
-            tuple(pair == sheet.best or pair in sheet.tied for sheet in known),
+            tuple(pair in sheet.firsts or pair in sheet.tied for sheet in known),
         )
         for pair in pairs
     ]
@@ -117,8 +117,8 @@ def _loss(sheet: Sheet, pair: Pair) -> float:
 
 
 def _places(sheet: Sheet) -> dict[Pair, int]:
-    ordered = sorted(sheet.means, key=lambda pair: _loss(sheet, pair))
-    return {pair: place for place, pair in enumerate(ordered, 1)}
+    losses = {pair: _loss(sheet, pair) for pair in sheet.means}
+    return {pair: 1 + sum(x < own for x in losses.values()) for pair, own in losses.items()}
 
 
 def _percent(share: float) -> str:

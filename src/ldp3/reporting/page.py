@@ -6,6 +6,7 @@ from typing import Any
 
 from ldp3.errors import InvalidParameter, as_path
 from ldp3.files import write_text
+from ldp3.reporting.attacked import Attacked
 from ldp3.reporting.charts.every import charts
 from ldp3.reporting.data import page_data
 from ldp3.reporting.findings import Findings
@@ -14,11 +15,12 @@ from ldp3.reporting.glossary import glossary
 from ldp3.reporting.origin import command, origin
 from ldp3.reporting.overview import overview
 from ldp3.reporting.rendering import render, script
-from ldp3.reporting.selection import each_dataset
+from ldp3.reporting.selection import clean, each_dataset, is_attacked
 from ldp3.results.table import Results
 
 SCRIPTS = (  # in this order, after the library
-    "data.js", "names.js", "charts.js", "saving.js", "table.js", "overview.js", "page.js",
+    "data.js", "names.js", "charts.js", "saving.js", "table.js", "overview.js", "attacked.js",
+    "page.js",
 )  # fmt: skip
 
 
@@ -41,22 +43,24 @@ def page_path(path: str | Path) -> Path:
 def page(results: Results) -> str:
     """The page's text."""
     parts = each_dataset(results)
-    found = {name: Findings(part, NUMBERS // len(parts)) for name, part in parts.items()}
+    found = {n: Findings(clean(part), NUMBERS // len(parts)) for n, part in parts.items()}
+    attacked = {n: Attacked(part, found[n]) for n, part in parts.items() if is_attacked(part)}
+    words = glossary(found.values(), [a for one in attacked.values() for a in one.attacks])
     context = {
         "name": ", ".join(found),
-        "datasets": [_dataset(one) for one in found.values()],
+        "datasets": [_dataset(one, attacked.get(name)) for name, one in found.items()],
         "command": command(results.manifest),
-        "words": glossary(found.values()),
+        "words": words,
         "data": {
-            "datasets": [page_data(one) for one in found.values()],
+            "datasets": [page_data(one, attacked.get(name)) for name, one in found.items()],
             "overview": overview(found) if len(found) > 1 else [],
-            "words": glossary(found.values()),
+            "words": words,
         },
     }
     return render("report.html", context, [_library(), *map(script, SCRIPTS)])
 
 
-def _dataset(found: Findings) -> dict[str, Any]:
+def _dataset(found: Findings, attacked: Attacked | None) -> dict[str, Any]:
     """What the page says of one dataset."""
     return {
         "name": found.dataset,
@@ -74,6 +78,7 @@ def _dataset(found: Findings) -> dict[str, Any]:
         "repeats": _counted(found.repeats, "repeat"),
         "origin": origin(found),
         "charts": list(charts(found)),
+        "attacked": "" if attacked is None else _attacked(attacked),
     }
 
 
@@ -107,6 +112,14 @@ def _limit(found: Findings) -> str:
         "that of the same rule made to sum to one. A method that uses the order of the domain, or "
         "the sum, may be below 1."
     )
+
+
+def _attacked(attacked: Attacked) -> str:
+    """Who attacks, and what for."""
+    targets = attacked.results.manifest.get("targets")
+    named = f", who want to raise {', '.join(map(str, targets))}" if targets else ""
+    fakes = "An unknown number of" if attacked.fakes is None else f"{attacked.fakes:,}"
+    return f"{fakes} fake users ({attacked.share:.2%} of all){named}."
 
 
 def _values(found: Findings) -> str:

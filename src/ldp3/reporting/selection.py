@@ -6,11 +6,15 @@ from dataclasses import replace
 
 import polars as pl
 
-from ldp3 import specs
+from ldp3 import kinds, specs
+from ldp3.attacks.scene import TargetShare
 from ldp3.errors import InvalidParameter, LDPError, several, short
 from ldp3.metrics.base import Metric
 from ldp3.reporting.checks import require_results
 from ldp3.results.table import Results
+
+# rows of what targets sum to, whoever they are: what an attack moves, which is no error
+IS_SHARE = pl.col("metric").str.split("(").list.first() == kinds.name_of(TargetShare)
 
 
 def selected(
@@ -38,6 +42,17 @@ def each_dataset(results: Results) -> dict[str, Results]:
         name: replace(results, table=results.table.filter(pl.col("dataset").eq_missing(name)))
         for name in names
     }
+
+
+def is_attacked(results: Results) -> bool:
+    """Whether there are attacked collections beside clean ones."""
+    return results.table["attack"].n_unique() > 1 and "none" in results.table["attack"]
+
+
+def clean(results: Results) -> Results:
+    """The errors of the collections that nobody attacked, where there are any."""
+    errors = results.table.filter(~IS_SHARE)
+    return replace(results, table=errors.filter(attack="none") if is_attacked(results) else errors)
 
 
 def _among(table: pl.DataFrame, column: str, wanted: Sequence[object]) -> pl.DataFrame:

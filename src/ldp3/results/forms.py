@@ -97,13 +97,13 @@ def _named(pair: tuple[str, str]) -> str:
 def _mean(sheet: Sheet, pair: tuple[str, str]) -> str:
     if pair not in sheet.means:
         return "–  "
-    mark = "**" if pair == sheet.best else "≈" if pair in sheet.tied else ""
+    mark = "**" if pair in sheet.firsts else "≈" if pair in sheet.tied else ""
     return _marked(f"{sheet.means[pair]:#.3g}".rstrip("."), mark, _look(sheet, *pair))
 
 
 def _look(sheet: Sheet, protocol: str, column: str) -> str:
     pair = protocol, column
-    return BEST if pair == sheet.best else GOOD if pair in sheet.tied else ""
+    return BEST if pair in sheet.firsts else GOOD if pair in sheet.tied else ""
 
 
 def _title(sheet: Sheet, across: bool = False) -> str:

@@ -119,9 +119,7 @@ def _caption(sheet: Sheet, deviations: bool) -> str:
     what = r"mean $\pm$ standard deviation" if deviations else "mean"
     repeats = "a single repeat" if sheet.repeats == 1 else f"{what} over {sheet.repeats} repeats"
     said = f"{factor}{repeats}"
-    marks = (
-        r"Bold: best of its protocol; underlined: best of all; $\approx$: not to be told from it."
-    )
+    marks = r"Bold: best of its protocol; underlined: best of all; $\approx$: tied with it."
     return (
         rf"{better} at $\varepsilon = {sheet.epsilon:g}${attack}. {data}. "
         f"{said[0].upper()}{said[1:]}. {marks}"

@@ -1,5 +1,6 @@
 """Every chart of the page."""
 
+from ldp3.reporting.charts import attacked
 from ldp3.reporting.charts.error import error
 from ldp3.reporting.charts.frequencies import frequencies
 from ldp3.reporting.charts.heat import heat
@@ -22,3 +23,13 @@ def charts(found: Findings) -> dict[str, Spec]:
     if found.frequencies is not None:
         out["frequencies"] = frequencies(len(found.frequencies.labels))
     return out
+
+
+def attacked_charts(found: Findings) -> dict[str, Spec]:
+    """The charts of what attacks do, by the place on the page."""
+    return {
+        "worst": attacked.worst(found),
+        "gain": attacked.gain(found),
+        "weight": attacked.weight(found),
+        "success": attacked.success(found),
+    }

@@ -15,8 +15,10 @@ TITLES = {
     "epsilon": "ε",
     "raw": "without",
     "rate": "won",
+    "clean": "without attack",
+    "weight": "honest votes",
 }
-NUMBERS = ("epsilon", "mean", "low", "high", "std", "best", "raw")
+NUMBERS = ("epsilon", "mean", "low", "high", "std", "best", "raw", "clean", "gain", "weight")
 FORMATS = {**{f: {"format": ".4~g"} for f in NUMBERS}, "rate": {"format": ".0%"}}
 CONFIG: Spec = {
     "background": None,

@@ -64,7 +64,7 @@ async function draw(id, name, rows, { params, label = chosen.metric } = {}) {
   }
   const spec = specification(name, rows, label, place.clientWidth);
   Object.assign(spec, params && { params }, { datasets: { rows } });
-  if (name === "heat" && narrow()) turned(spec);
+  if ((name === "heat" || name === "worst") && narrow()) turned(spec);
   drawn.set(id, spec);
   await vegaEmbed(place, spec, { renderer: "svg", ast: true, actions: false });
   explainLabels(place);

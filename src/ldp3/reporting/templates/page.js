@@ -37,6 +37,7 @@ function state() {
     found.set("protocol", pair.protocol);
     found.set("method", pair.method);
   }
+  if (page.attacked) found.set("attack", attacker.attack);
   return found;
 }
 
@@ -53,6 +54,7 @@ function restore() {
   if (given.has("metric")) Object.assign(compared, { ratio: given.get("ratio") !== "no", one: given.get("band") === "one" });
   if (taken("protocol", page.protocol) >= 0) pair.protocol = given.get("protocol");
   if (taken("method", page.method) >= 0) pair.method = given.get("method");
+  if (page.attacked?.attack.includes(given.get("attack"))) attacker.attack = given.get("attack");
 }
 
 // Another dataset; what is chosen stays, where that has it.
@@ -76,6 +78,9 @@ function offerAll() {
   offer("band", BANDS, BANDS[Number(compared.one)]);
   offer("protocol", page.protocol, pair.protocol);
   offer("method", page.method, pair.method);
+  const attacks = page.attacked?.attack ?? [];
+  if (!attacks.includes(attacker.attack)) attacker.attack = attacks.at(-1) ?? null;
+  offer("attack", attacks, attacker.attack);
   if (byId("ratio")) byId("ratio").checked = compared.ratio;
 }
 
@@ -85,7 +90,7 @@ async function update() {
   history.replaceState(null, "", `#${state()}`);
   drawTable();
   drawOverview();
-  await drawCharts();
+  await Promise.all([drawCharts(), drawAttacked()]);
   document.body.dataset.ready = `${page.name} ${chosen.metric} ${chosen.epsilon}`; // for whoever waits for it
 }
 
@@ -101,6 +106,7 @@ onChoice("series", (i) => { Object.assign(compared, comparisons()[i]); updated(d
 onChoice("band", (i) => { compared.one = i === 1; updated(drawError); });
 onChoice("protocol", (i) => { pair.protocol = page.protocol[i]; updated(drawFrequencies); });
 onChoice("method", (i) => { pair.method = page.method[i]; updated(drawFrequencies); });
+onChoice("attack", (i) => { attacker.attack = page.attacked.attack[i]; updated(drawGain); });
 byId("ratio")?.addEventListener("change", (event) => { compared.ratio = event.target.checked; updated(drawError); });
 byId("overview-csv")?.addEventListener("click", saveOverview);
 
@@ -117,4 +123,5 @@ window.addEventListener("resize", () => {
   if (narrow() === wasNarrow) return;
   wasNarrow = narrow();
   drawCharts();
+  drawAttacked();
 });

@@ -17,7 +17,7 @@ const columns = [
   { name: "max", head: "max" },
   { name: "count", head: "repeats" },
   { name: "rank", head: "rank", said: "in its metric and ε" },
-  { name: "tied", head: "tied", said: "not to be told from the best of its metric and ε" },
+  { name: "tied", head: "tied", said: "with the best of its metric and ε, by the statistics of this run" },
   { name: "times_limit", head: "× limit", said: "error over that of a rule that knows all frequencies but not whose they are" },
   { name: "times_distribution_limit", head: "as a distribution", said: "over that of the same rule made to sum to one" },
   { name: "bits", head: "bits", said: "of a report" },

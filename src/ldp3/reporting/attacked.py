@@ -1,0 +1,161 @@
+"""What attacks did to a run, and what theory says they can do."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ldp3 import specs
+from ldp3.adversary.inference import exact_success
+from ldp3.attacks.base import Attack, amplification
+from ldp3.attacks.scene import fake_count
+from ldp3.attacks.targets import target_codes
+from ldp3.errors import LDPError
+from ldp3.protocols.base import PureOracle
+from ldp3.reporting.findings import Findings
+from ldp3.reporting.selection import IS_SHARE
+from ldp3.results.table import Results
+from ldp3.types import Dataset
+
+REPORTS = (1, 2, 5, 10, 20, 50, 100)
+EPSILONS = 25  # on a line against ε
+PAIR = ["metric", "epsilon", "protocol", "method"]
+ARM = ["epsilon", "attack", "protocol", "method"]
+
+
+@dataclass(frozen=True)
+class Attacked:
+    """The attacked collections of one dataset beside its clean ones.
+
+    Parameters
+    ----------
+    results
+        Clean and attacked collections of one dataset.
+    found
+        What there is to see in the clean ones.
+    """
+
+    results: Results
+    found: Findings
+
+    @cached_property
+    def attacks(self) -> list[str]:
+        """Canonical specs."""
+        names = self.results.table["attack"].unique(maintain_order=True)
+        return [name for name in names if name != "none"]
+
+    @cached_property
+    def oracles(self) -> dict[tuple[str, float], PureOracle]:
+        """Those whose reports support values, by protocol and ε."""
+        return {k: o for k, o in self.found.oracles.items() if isinstance(o, PureOracle)}
+
+    @cached_property
+    def fakes(self) -> int | None:
+        """How many fake users there were, where the manifest says it."""
+        with suppress(LDPError):
+            return fake_count(self.results.manifest.get("fake_users"), self.found.n)
+        return None
+
+    @cached_property
+    def targets(self) -> tuple[int, ...] | None:
+        """The codes of the targets, where manifest and truth are here."""
+        data, manifest = self._data, self.results.manifest
+        if data is None or "targets" not in manifest:
+            return None
+        with suppress(LDPError, TypeError):
+            return target_codes(data, manifest["targets"], manifest.get("seed", 0))
+        return None
+
+    @property
+    def _data(self) -> Dataset | None:
+        return self.results.datasets.get(self.found.dataset)
+
+    def worst(self) -> pl.DataFrame:
+        """The worst mean of each combination over the attacks, and the same without attack."""
+        better = self.found.results.better
+        higher = pl.col("metric").is_in([m for m, b in better.items() if b == "higher"])
+        errors = self.results.table.filter(~IS_SHARE)
+        means = errors.group_by([*PAIR, "attack"], maintain_order=True).agg(
+            mean=pl.col("value").mean()
+        )
+        clean = means.filter(attack="none").select(*PAIR, clean="mean")
+        harm = pl.when(higher).then(-pl.col("mean")).otherwise(pl.col("mean"))
+        attacked = means.filter(pl.col("attack") != "none").with_columns(harm=harm)
+        ordered = attacked.sort("harm", descending=True, maintain_order=True)
+        first = ordered.unique(PAIR, keep="first", maintain_order=True).drop("harm")
+        return first.join(clean, on=PAIR, how="left", maintain_order="left")
+
+    def gains(self) -> list[dict[str, Any]]:
+        """What the targets gained together, by ε, attack, protocol and method: measured."""
+        held = self._held()
+        if held is None or self.fakes is None:
+            return []
+        clean = held.filter(attack="none").drop("attack").rename({"held": "clean"})
+        on = ["epsilon", "protocol", "method"]
+        joined = held.filter(pl.col("attack") != "none").join(clean, on=on, maintain_order="left")
+        gain = pl.col("held") - pl.col("clean")
+        return joined.select(*ARM, gain=gain, share=pl.lit(self.share)).to_dicts()
+
+    def _held(self) -> pl.DataFrame | None:
+        """What the targets' estimates sum to, on average: as it was measured, or from the means."""
+        own = self.results.table.filter(IS_SHARE)
+        if len(own):
+            return own.group_by(ARM, maintain_order=True).agg(held=pl.col("value").mean())
+        means, targets = self.results.means, self.targets
+        if means is None or targets is None:
+            return None
+        held = pl.col("frequencies").list.gather(list(targets)).list.sum()
+        return means.filter(dataset=self.found.dataset).select(*ARM, held=held)
+
+    @property
+    def share(self) -> float:
+        """The share of fake users among all."""
+        fakes = self.fakes or 0
+        return fakes / (self.found.n + fakes)
+
+    def formulas(self) -> list[dict[str, Any]]:
+        """What the raw gain of each attack is in expectation, at twice the share of this run.
+
+        It is proportional to the share, so this is a line.
+        """
+        data, targets = self._data, self.targets
+        if data is None or targets is None or not self.fakes:
+            return []
+        made = []
+        for spec in self.attacks:
+            for (protocol, epsilon), oracle in self.oracles.items():
+                with suppress(LDPError):
+                    attack = specs.build(Attack, spec, targets=targets, honest=data.histogram)  # type: ignore[type-abstract]
+                    gain = attack.expected_gain(oracle, self.fakes)
+                    if gain is not None:
+                        row = {"epsilon": epsilon, "attack": spec, "protocol": protocol}
+                        made.append({**row, "share": 2 * self.share, "gain": 2 * gain})
+        return made
+
+    def weights(self) -> list[dict[str, Any]]:
+        """How many honest votes one fake report weighs, against ε."""
+        own = self.found.epsilons
+        line = np.geomspace(own[0] / 2, own[-1] * 2, EPSILONS)
+        made = []
+        for protocol in dict.fromkeys(protocol for protocol, _ in self.oracles):
+            for epsilon in sorted({*line.tolist(), *own}):
+                with suppress(LDPError):
+                    oracle = self.found.oracle(protocol, epsilon)
+                    assert isinstance(oracle, PureOracle)
+                    row = {"protocol": protocol, "epsilon": epsilon, "ran": epsilon in own}
+                    made.append({**row, "weight": amplification(oracle)})
+        return made
+
+    def successes(self) -> list[dict[str, Any]]:
+        """How often a person's value is guessed after some reports, where a formula says it."""
+        made = []
+        for (protocol, epsilon), oracle in self.oracles.items():
+            for reports in REPORTS:
+                success = exact_success(oracle, reports)
+                if success is not None:
+                    row = {"protocol": protocol, "epsilon": epsilon, "reports": reports}
+                    made.append({**row, "success": success})
+        return made

@@ -1,0 +1,100 @@
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+import ldp3
+from ldp3.attacks.mga import MGA
+from ldp3.attacks.scene import TargetShare
+from ldp3.reporting.attacked import Attacked
+from ldp3.reporting.data import page_data
+from ldp3.reporting.findings import Findings
+from ldp3.reporting.page import page
+from ldp3.reporting.selection import IS_SHARE, clean
+from ldp3.results.table import Results
+from tests.reporting.examples import DATA
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    return ldp3.benchmark(
+        DATA, [1.0, 2.0], ["grr", "oue", "ss"], "norm_sub",
+        ["l1", "ndcg(k=3)", TargetShare(("bottom:2",))], repeats=3, attacks=["ria", "mga"],
+        fake_users=200, targets="bottom:2",
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def attacked(results: Results) -> Attacked:
+    return Attacked(results, Findings(clean(results)))
+
+
+def test_the_rest_of_the_page_is_without_attacks(attacked: Attacked) -> None:
+    assert attacked.found.metrics == ["l1", "ndcg(k=3)"]
+    assert set(attacked.found.results.table["attack"]) == {"none"}
+
+
+def test_of_all_attacks_the_one_that_harms_most_counts(
+    results: Results, attacked: Attacked
+) -> None:
+    rows = {(r["metric"], r["epsilon"], r["protocol"], r["method"]): r
+            for r in attacked.worst().to_dicts()}  # fmt: skip
+    assert len(rows) == 2 * 2 * 3 * 2
+    for (metric, epsilon, protocol, method), row in rows.items():
+        own = results.table.filter(metric=metric, epsilon=epsilon, protocol=protocol, method=method)
+        means = {a: own.filter(attack=a)["value"].mean() for a in ("none", "ria", "mga")}
+        worst = (max if metric == "l1" else min)(means["ria"], means["mga"])  # type: ignore[type-var]
+        assert means[row["attack"]] == worst
+        assert (row["mean"], row["clean"]) == pytest.approx((worst, means["none"]), rel=1e-12)
+
+
+def test_gains_are_what_the_targets_rose_by(results: Results, attacked: Attacked) -> None:
+    assert (attacked.fakes, attacked.share) == (200, 200 / 2200)
+    shares = results.table.filter(IS_SHARE, epsilon=1.0, protocol="oue", method="none")
+    mga, none = (shares.filter(attack=a)["value"].mean() for a in ("mga", "none"))
+    (row,) = (
+        r for r in attacked.gains()
+        if (r["epsilon"], r["attack"], r["protocol"], r["method"]) == (1.0, "mga", "oue", "none")
+    )  # fmt: skip
+    assert row["gain"] == pytest.approx(mga - none)  # type: ignore[operator]
+
+
+def test_gains_from_mean_estimates_are_the_same(results: Results, attacked: Attacked) -> None:
+    bare = replace(results, table=results.table.filter(pl.col("metric") == "l1"))
+    again = Attacked(bare, Findings(clean(bare))).gains()
+    key = ("epsilon", "attack", "protocol", "method")
+    measured = {tuple(row[k] for k in key): row["gain"] for row in attacked.gains()}
+    assert {tuple(row[k] for k in key): row["gain"] for row in again} == pytest.approx(
+        measured, abs=1e-9
+    )
+
+
+def test_lines_are_the_formula_of_each_attack(attacked: Attacked) -> None:
+    lines = {(r["attack"], r["protocol"], r["epsilon"]): r for r in attacked.formulas()}
+    oracle = ldp3.oracle("oue", 1.0, DATA.d)
+    codes = tuple(sorted(map(int, np.argsort(DATA.histogram, kind="stable")[:2])))
+    gain = MGA(codes, DATA.histogram).expected_gain(oracle, 200)  # type: ignore[arg-type]
+    line = lines["mga", "oue", 1.0]
+    assert line["gain"] / line["share"] == pytest.approx(gain / attacked.share)  # type: ignore[operator]
+
+
+def test_weights_fall_and_guesses_rise(attacked: Attacked) -> None:
+    weights = [row["weight"] for row in attacked.weights() if row["protocol"] == "oue"]
+    assert weights == sorted(weights, reverse=True)
+    assert sum(row["ran"] for row in attacked.weights()) == 2 * 3
+    guessed = [r["success"] for r in attacked.successes()
+               if r["protocol"] == "oue" and r["epsilon"] == 1.0]  # fmt: skip
+    assert len(guessed) == 7
+    assert guessed == sorted(guessed)
+    subsets = [r for r in attacked.successes() if r["protocol"] == "ss" and r["epsilon"] == 1.0]
+    assert [row["reports"] for row in subsets] == [1]  # more of them need a simulation
+
+
+def test_a_table_alone_shows_what_it_can(results: Results) -> None:
+    bare = Results(results.table.filter(~IS_SHARE))
+    found = Findings(clean(bare))
+    given = page_data(found, Attacked(bare, found))["attacked"]
+    assert given["gains"] == given["formulas"] == []
+    assert len(given["worst"]) == 24
+    assert "An unknown number of fake users" in page(bare)
