@@ -1,4 +1,4 @@
-"""Several datasets side by side: which combination never loses much."""
+"""Several datasets side by side: which combination never loses much, or least."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -86,8 +86,8 @@ def said(rows: list[Compared], names: list[str], metric: str, epsilon: float) ->
     where = names[first.losses.index(first.worst)]
     always = [combination(*row.pair) for row in rows if all(row.tied)]
     sentences = [
-        f"At ε = {epsilon:g} over {len(names)} datasets, {combination(*first.pair)} never loses "
-        f"much: its {metric} is at most {_percent(first.worst)} worse than the best of a dataset"
+        f"At ε = {epsilon:g} over {len(names)} datasets, {combination(*first.pair)} is the safest "
+        f"choice: its {metric} is at most {_percent(first.worst)} worse than the best of a dataset"
         + (f" ({where})." if first.worst else ".")
     ]
     if always:
