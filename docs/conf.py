@@ -43,6 +43,7 @@ nitpicky = True
 html_theme = "furo"
 html_title = "LDP³"
 html_static_path = ["_static"]
+html_extra_path = ["leaderboard.html"]
 html_css_files = ["site.css"]
 html_math_renderer = "mathml"
 html_copy_source = False

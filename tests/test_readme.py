@@ -27,3 +27,12 @@ def test_the_environment_of_the_commands_lies_in_the_clone_and_is_ignored() -> N
 
 def test_the_readme_says_how_long_the_tests_take() -> None:
     assert re.search(r"tests, which takes \w+ to \w+ minutes", README.read_text(encoding="utf-8"))
+
+
+def test_the_readme_counts_protocols_and_methods_right() -> None:
+    from ldp3.kinds import every_kind, find
+
+    text = README.read_text(encoding="utf-8")
+    protocols, methods = (len(find(every_kind()[kind])) for kind in ("protocols", "methods"))
+    assert f"| Local protocols for one categorical value | {protocols} |" in text
+    assert f"| Post-processing methods | {methods - 1}, and chains |" in text  # none is none

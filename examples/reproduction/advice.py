@@ -31,6 +31,7 @@ SHAPES = (
     "spike(d=512, n=100_000)",
     "steps(d=16, n=100_000)",
 )
+PROTOCOLS: list[object] = ["all"]
 SUMS = ("emd", "ks", "range_query")  # say nothing about labels without an order
 RESCALED = ("mae", "tv")  # l1 in other units: every loss would count three times
 Rule = Callable[[int, float, bool], tuple[str, str]]  # d, ε, sums along an order → combination
@@ -87,7 +88,7 @@ def advise(files: Files, epsilons: Sequence[float], repeats: int, folder: Path |
 
 def _losses(source: Dataset, epsilons: Sequence[float], repeats: int) -> pl.DataFrame:
     """One row per ε, metric and combination: its loss, and the rules that mean it."""
-    results = ldp3.benchmark(source, epsilons, "all", "all", "all", repeats=repeats)
+    results = ldp3.benchmark(source, epsilons, PROTOCOLS, "all", "all", repeats=repeats)
     better = results.better
     useless = [*RESCALED, *([] if source.ordered else SUMS)]
     distinct = results.table.filter(~pl.col("metric").is_in(useless))

@@ -49,6 +49,13 @@ def test_safely_published_estimates_do_not(protocol: str, epsilon: float) -> Non
         assert budget(safe, DATA.n, at(protocol)).epsilons == ()
 
 
+@pytest.mark.parametrize("guessed", ["grr", "oue", "olh"])
+def test_digits_are_not_taken_for_a_lattice(guessed: str) -> None:
+    for step in (0.01, 0.001, 0.0001):
+        safe = rounded(published("oue", 1.0), step)
+        assert budget(safe, DATA.n, at(guessed)).epsilons == ()
+
+
 def test_numbers_without_a_lattice_are_not_taken_for_one() -> None:
     for seed in range(200):  # each with probability 1e-6 at most
         noise = np.random.default_rng(seed).normal(0, 0.01, DATA.d)

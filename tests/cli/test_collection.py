@@ -87,8 +87,9 @@ def test_a_plan_without_a_method_takes_the_default_and_says_why(folder: Path, ru
 def test_for_sums_over_ordered_values_the_default_is_another_one(folder: Path, run: Run) -> None:
     _, out, _ = run("plan -p oue -e 1 -u emd --bins 8 --within 0:80 -o bins.json")
     assert "post-processing by multiscale_ordered: for sums over ordered values" in out
-    _, out, _ = run("plan -p oue -e 1 -u emd --domain pages.txt -o labels.json")
+    _, out, err = run("plan -p oue -e 1 -u emd --domain pages.txt -o labels.json")
     assert "post-processing by multiscale: " in out  # labels without an order
+    assert "emd goes by an order; --ordered if" in err
     _, out, _ = run("plan -p oue -e 1 -u ks --ordered --domain pages.txt -o line.json")
     assert "post-processing by multiscale_ordered: " in out
     _, out, _ = run("plan -p oue -e 1 -u l1 --bins 8 --within 0:80 -o l1.json")

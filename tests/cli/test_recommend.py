@@ -107,3 +107,12 @@ def test_ctrl_c_leaves_no_answer_and_no_plan(tmp_path: Path) -> None:
     assert (process.returncode, out) == (130, "")
     assert err.splitlines()[-1] == "ldp3: stopped."
     assert not (tmp_path / "plan.json").exists()
+
+
+def test_a_dry_run_tells_what_would_compete(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ldp3(monkeypatch, *SMALL, "--dry-run", "--distribution") == 0
+    out = capsys.readouterr().out
+    assert "methods    none norm_sub" in out
+    assert "deploy" not in out

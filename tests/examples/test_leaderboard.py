@@ -23,7 +23,6 @@ class Halfway(PostProcessor):
 '''
 
 
-@pytest.mark.xfail(reason="a page shows one dataset", strict=False)
 def test_one_command_writes_the_page_and_the_table_with_every_entry(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -116,6 +116,8 @@ def test_every_command_fills_the_page(
     monkeypatch.setitem(data.SYNTHETIC, "porto", "geometric(p=0.028, d=225, n=20_000)")
     monkeypatch.setattr(shapes, "FAMILIES", {"zipf(s={})": np.array([1.3])})
     monkeypatch.setattr(advice, "SHAPES", ("steps(d=16, n=1000)",))
+    monkeypatch.setattr(advice, "PROTOCOLS", ["grr", "oue", "ss"])
+    monkeypatch.setattr(advice, "RULES", {r: c for r, c in advice.RULES.items() if "pgr" not in r})
     page = tmp_path / "page.md"
     page.write_text("".join(f"<!-- {b} -->\n<!-- end {b} -->\n" for b in BLOCKS[command]))
     small = ["--repeats=2", "--epsilons", "1", "2", "--shrink=10", "--rounds=1"]

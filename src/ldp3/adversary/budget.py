@@ -62,10 +62,14 @@ def budget(
     if len(seen) < 3:
         raise InvalidData("Too few different frequencies to look for a lattice: at least three.")
     low, high = (_gap(oracle, e) for e in bounds)
-    high = min(high, 0.99 / (n * _digits(seen)))  # what is finer than the digits cannot be seen
+    # what is finer than the digits cannot be seen, and the digits' own lattice is that wide
+    finest = 1 / _digits(seen) - 1 / float(np.ptp(seen))
+    high = min(high, finest / n)
     if low >= high:
         return Betrayal((), 1.0)
     steps, level = _clearest(seen, n, low, high)
+    if steps > finest:
+        return Betrayal((), 1.0)
     tried = max(1.0, (high - low) * n * float(np.ptp(seen)) * 4)
     p_value = min(1.0, tried * float(np.exp(-len(seen) * level**2)))
     if p_value > alpha:

@@ -65,6 +65,14 @@ Data = Annotated[
         "- standard input.",
     ),
 ]
+Attacks = Annotated[
+    list[str],
+    _several,
+    Parameter(
+        name=["--attack", "-a"],
+        help="What fake users do, such as mga or \"mga(padding='law')\". See `ldp3 list attacks`.",
+    ),
+]
 Population = Annotated[
     int | None, Parameter(help="As if so many users were distributed as in the data.")
 ]
@@ -209,6 +217,7 @@ def chosen_method(
     method: str | None, metric: str | None, ordered: bool, plugins: Sequence[Path]
 ) -> str:
     """The method that was given, or the one that suits the metric; both cannot be asked for."""
+    from ldp3.cli.speaking import Console
     from ldp3.metrics.base import Metric as Kind
     from ldp3.plugins import load_plugins
     from ldp3.postprocessing.base import default_method
@@ -219,6 +228,10 @@ def chosen_method(
     if method is not None:
         return method
     sums = metric is not None and build(Kind, metric, *load_plugins(plugins)).needs_order  # type: ignore[type-abstract]
+    if sums and not ordered:
+        Console().note(
+            f"{metric} goes by an order; --ordered if that of the values means something."
+        )
     return default_method(sums, ordered)
 
 

@@ -1,17 +1,22 @@
 """`ldp3 recommend`."""
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
 from ldp3.budget import said_of
 from ldp3.cli import options
 from ldp3.cli.data import inputs, one_dataset
-from ldp3.cli.speaking import Console
+from ldp3.cli.speaking import Console, duration
 from ldp3.errors import LARGEST_EPSILON, InvalidParameter
 from ldp3.files import require_no_input
+from ldp3.printing import show
 from ldp3.progress import say
+
+if TYPE_CHECKING:
+    from ldp3.experiment.grid import Experiment
 
 
 def recommend(
@@ -26,6 +31,11 @@ def recommend(
     margin: float = 0.01,
     max_bits: int | None = None,
     max_decode: float | None = None,
+    unbiased: bool = False,
+    distribution: bool = False,
+    fake_users: str = "0",
+    attack: options.Attacks = ["mga"],  # noqa: B006
+    targets: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
     threads: options.Threads = None,
     seed: options.Seed = 0,
     plugins: options.Plugins = [],  # noqa: B006
@@ -33,6 +43,7 @@ def recommend(
         Literal["text", "markdown", "json"], Parameter(group=options.OUTPUT)
     ] = "text",
     save: Annotated[Path | None, Parameter(group=options.OUTPUT)] = None,
+    dry_run: Annotated[bool, Parameter(group=options.OUTPUT)] = False,
     quiet: options.Quiet = False,
     reading: options.ReadingFlags = options.AS_IT_IS,
 ) -> None:
@@ -50,13 +61,25 @@ def recommend(
         Leave out protocols whose reports are longer.
     max_decode
         Leave out protocols whose server would need more seconds, on one core, for all users.
+    unbiased
+        Choose among estimates without post-processing: nothing else is unbiased.
+    distribution
+        Choose among methods whose frequencies are at least 0 and sum to one.
+    fake_users
+        Be robust against so many fake users: a number, or a share of all reports such as 1%.
+    targets
+        What they want to raise: top:10, random:10, labels; the rarest values by default.
     format
         How the answer is printed.
+    dry_run
+        Print what would compete, the expected time, and stop.
     save
         Write the description file of a collection with what was chosen, for clients and server.
     """
     from ldp3.kernels.compile import on_compile
-    from ldp3.recommendation.recommend import recommend
+    from ldp3.recommendation.limits import Limits
+    from ldp3.recommendation.recommend import entered, recommend
+    from ldp3.recommendation.robustness import Threat
 
     budgets, measures = options.numbers(epsilon), options.specs("-u", metrics)
     if save is not None and len(budgets) * len(measures) > 1:
@@ -68,6 +91,13 @@ def recommend(
     if not quiet:
         on_compile(lambda: say("compiling kernels (first run only)…"))
     users = one_dataset(data, reading, plugins, "A recommendation is for one sample")
+    if dry_run:
+        limits = Limits(max_bits, max_decode, unbiased, distribution)
+        asked = chosen, options.specs("-m", methods), measures
+        threat = Threat(fake_users, options.specs("-a", attack), targets)
+        sample, ex, _ = entered(users, budgets, *asked, population, limits, seed, plugins, threat)
+        _dry_run(sample.d, ex, threads)
+        return
     console = Console(quiet=quiet)
     console.notes(said_of(*(e for e in budgets if e <= LARGEST_EPSILON)))
     with console:
@@ -82,6 +112,11 @@ def recommend(
             margin=margin,
             max_bits=max_bits,
             max_decode=max_decode,
+            unbiased=unbiased,
+            distribution=distribution,
+            fake_users=fake_users,
+            attacks=options.specs("-a", attack),
+            targets=targets,
             seed=seed,
             threads=threads,
             plugins=plugins,
@@ -90,6 +125,22 @@ def recommend(
     with options.printing(found.render(format)):
         if save is not None:
             found.plan(users.labels, plugins).save(save)
+
+
+def _dry_run(d: int, ex: "Experiment", threads: int | None) -> None:
+    """What would compete, and for how long at most."""
+    from ldp3.experiment.forecast import forecast
+    from ldp3.experiment.lab import Lab
+    from ldp3.recommendation import race
+
+    lab = Lab(replace(ex, repeats=1, repeats_asked=True, limit=False))
+    one, many, looks = forecast(lab, threads).elapsed, race.populations(d), race.looks(d)
+    combinations = sum(int(lab.applies(cell).sum()) for cell in lab.cells)
+    show(f"protocols  {' '.join(c.spec for c in ex.protocols)}")
+    show(f"methods    {' '.join(c.spec for c in ex.methods)}")
+    show(f"race       {combinations:,} combinations over all ε, on {many} populations")
+    show(f"looks      after {', '.join(map(str, looks))} collections on each, fewer take part")
+    show(f"time       {duration(many * one)} for the first look, at most {looks[-1]} times that")
 
 
 def _require_deployable(protocols: list[str], plugins: list[Path]) -> None:

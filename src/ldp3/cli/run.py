@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from ldp3.budget import said_of
 from ldp3.cli import options
 from ldp3.cli.data import datasets, inputs
-from ldp3.cli.speaking import Console
+from ldp3.cli.speaking import Console, duration
 from ldp3.errors import InvalidParameter
 from ldp3.files import require_no_input
 from ldp3.printing import show, terminal_width
@@ -179,18 +179,10 @@ def _dry_run(lab: "Lab", threads: int | None) -> int:
     show(f"cells      {ex.size:,}{most} = data × protocols × epsilons × {ex.repeats} repeats")
     show(f"rows       {ex.size * len(ex.methods) * len(ex.metrics):,} at most")
     show(
-        f"time       about {_duration(expected.elapsed)}{most} on {expected.threads} threads with "
+        f"time       about {duration(expected.elapsed)}{most} on {expected.threads} threads with "
         f"a core each, after start-up; extrapolated from one cell of each protocol:"
     )
     for spec, seconds in expected.seconds.items():
-        show(f"           {spec}: {_duration(seconds)} of processor time")
+        show(f"           {spec}: {duration(seconds)} of processor time")
     show(f"memory     about {expected.memory / 1e9:.1f} GB")
     return 0
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 1:
-        return f"{seconds * 1000:.0f} ms"
-    if seconds < 120:
-        return f"{seconds:.1f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -36,6 +36,7 @@ class PostProcessor(ABC):
     keeps_order: ClassVar[bool] = False  # of equal noise, a higher estimate never ends below
     needs_order: ClassVar[bool] = False  # for domains whose order means something, and no others
     needs: ClassVar[str] = ""  # of an oracle, in words, where not every oracle will do
+    instead: ClassVar[str] = ""  # what `all` takes instead of it, and why
     sets: ClassVar[dict[str, tuple[str, ...]]] = {  # that people name as one
         "paper": (
             "none", "base_pos", "norm", "norm_cut", "norm_sub", "norm_mul", "power", "power_ns",

@@ -44,6 +44,7 @@ class LDPRecover(PostProcessor):
 
     distribution: ClassVar[bool] = True
     needs: ClassVar[str] = "p and q"
+    instead: ClassVar[str] = "norm_sub, unless users may be fake"
 
     eta: float = 0.2
 
@@ -95,6 +96,7 @@ class Subtract(PostProcessor):
     """
 
     needs: ClassVar[str] = "p and q"
+    instead: ClassVar[str] = "none, which it is unless targets are named"
 
     targets: tuple[int, ...] = ()
     share: float = 0.0

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ldp3.recommendation.race import Reason
 from ldp3.recommendation.sentences import Candidate
+from ldp3.recommendation.worth import Worth
 
 if TYPE_CHECKING:
     from ldp3.collection.plan import Plan
@@ -51,7 +52,7 @@ class Answer:
     defaults
         What people often take, among what was measured.
     unbiased
-        The best one without post-processing.
+        The best one without post-processing; None if it had to be a distribution.
     reason
         Why the race was over.
     considered
@@ -60,6 +61,10 @@ class Answer:
         The most frequent values of the sample, most frequent first.
     unheld, all_at_once
         How far the raw estimate of a value that nobody holds will be off, and the farthest of all.
+    worth
+        Which values can be read, how much is wrong, what it costs.
+    command
+        The command that describes the collection; nothing if the choice cannot be deployed.
     code
         Python that applies the choice.
     """
@@ -72,12 +77,14 @@ class Answer:
     instead: str
     tied: tuple[Candidate, ...]
     defaults: tuple[Candidate, ...]
-    unbiased: Candidate
+    unbiased: Candidate | None
     reason: Reason
     considered: int
     values: tuple[ValueInterval, ...]
     unheld: float
     all_at_once: float
+    worth: Worth
+    command: str
     code: str
 
 

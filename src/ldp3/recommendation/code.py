@@ -1,11 +1,14 @@
-"""The few lines of Python that apply a choice."""
+"""The few lines of Python that apply a choice, and the command that plans it."""
 
+import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from ldp3.plugins import PREFIX
 from ldp3.postprocessing.base import PostProcessor
 from ldp3.protocols.base import FrequencyOracle
+from ldp3.types import Dataset
 
 
 def lines(oracle: FrequencyOracle, spec: str, refine: PostProcessor, how: str) -> str:
@@ -32,6 +35,20 @@ def lines(oracle: FrequencyOracle, spec: str, refine: PostProcessor, how: str) -
             f"frequencies = {after}",
         ]
     )
+
+
+def command(
+    oracle: FrequencyOracle, spec: str, how: str, data: Dataset, plugins: Sequence[Path]
+) -> str:
+    """`ldp3 plan` for a choice; nothing if it cannot be deployed."""
+    if not oracle.deployable:
+        return ""
+    numbered = list(data.labels) == [str(v) for v in range(data.d)]
+    domain = ["--domain-size", str(data.d)] if numbered else ["--domain", "values.txt"]
+    more = [word for file in plugins for word in ("--plugin", str(file))]
+    words = ["ldp3", "plan", "-p", spec, "-m", how, "-e", repr(oracle.epsilon).removesuffix(".0")]
+    line = shlex.join([*words, *domain, *more, "-o", "collection.ldp3.json"])
+    return line if numbered else f"{line}  # values.txt: the {data.d:,} values, one per line"
 
 
 def _foreign(cls: type) -> bool:

@@ -1,6 +1,6 @@
 """The races of all questions on one run: what is still worth measuring, look by look."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -19,12 +19,13 @@ Question = tuple[float, str]  # ε, metric
 class Contest:
     """A race for every question; those of one ε share their cells.
 
-    The datasets of the lab are the populations that a sample may come from.
+    The datasets of the lab are the populations that a sample may come from. Methods that are
+    `ineligible` must not win and take no part.
     """
 
-    def __init__(self, lab: Lab, rules: Rules) -> None:
+    def __init__(self, lab: Lab, rules: Rules, ineligible: Collection[str] = ()) -> None:
         ex = lab.experiment
-        self.lab, self.rules = lab, rules
+        self.lab, self.rules, self.ineligible = lab, rules, ineligible
         self.methods = [c.spec for c in ex.methods]
         self.metrics = [c.spec for c in ex.metrics]
         self.better = {
@@ -50,7 +51,13 @@ class Contest:
             for cell in self.lab.cells
             if cell.dataset == first and cell.epsilon == epsilon
             for m in np.flatnonzero(self.lab.applies(cell))
+            if self.methods[m] not in self.ineligible
         ]
+
+    @property
+    def populations(self) -> int:
+        """How many there are."""
+        return len(self._population)
 
     def hear(self, outcome: Outcome) -> None:
         """Keep the scores of a block."""

@@ -36,7 +36,7 @@ class _Text:
     def table(self, rows: Rows) -> str:
         return indent(columns(rows), "  ")
 
-    def code(self, lines: str) -> str:
+    def code(self, lines: str, language: str = "python") -> str:  # noqa: ARG002
         return indent(lines, "    ")
 
     def items(self, words: Sequence[str]) -> str:
@@ -55,8 +55,8 @@ class _Markdown(_Text):
     def table(self, rows: Rows) -> str:
         return markdown_table([[escape_markdown(cell) for cell in row] for row in rows])
 
-    def code(self, lines: str) -> str:
-        return f"```python\n{lines}\n```"
+    def code(self, lines: str, language: str = "python") -> str:
+        return f"```{language}\n{lines}\n```"
 
     def items(self, words: Sequence[str]) -> str:
         return "\n".join(f"- {escape_markdown(line)}" for line in words)
@@ -101,11 +101,20 @@ def _section(found: Recommendation, answer: Answer, page: _Text) -> Iterator[str
     yield ""
     yield page.table(_values(found, answer))
     yield ""
+    yield page.paragraph(" ".join(answer.worth.sentences(found.d, found.confidence)))
+    yield ""
+    yield page.paragraph(answer.worth.cost(found.population, best.bits or 0))
+    yield ""
     if best.method != "none":
         yield page.paragraph(_bias(answer))
         yield ""
     yield page.code(answer.code)
     yield ""
+    if answer.command:
+        yield page.paragraph("The collection, for its clients and its server:")
+        yield ""
+        yield page.code(answer.command, "bash")
+        yield ""
 
 
 def _verdict(found: Recommendation, answer: Answer) -> str:
@@ -138,11 +147,13 @@ def _verdict(found: Recommendation, answer: Answer) -> str:
 
 def _bias(answer: Answer) -> str:
     none = answer.unbiased
-    return (
+    said = (
         f"{answer.best.method} is biased: it trades bias for a smaller error. Only none is "
-        f"unbiased; where estimates are to be added up or compared over time, keep those too. "
-        f"Best without post-processing: {none.name}, {_worse(none.worse, answer)} worse."
+        f"unbiased; where estimates are to be added up or compared over time, keep those too."
     )
+    if none is None:
+        return said
+    return f"{said} Best without post-processing: {none.name}, {_worse(none.worse, answer)} worse."
 
 
 def _row(role: str, c: Candidate, answer: Answer) -> list[str]:

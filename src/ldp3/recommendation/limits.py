@@ -1,13 +1,15 @@
-"""What may compete: within limits on bits and time, and tuned for heavy values, if there are."""
+"""What may compete: within limits on bits, time and bias, and tuned for heavy values."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from types import ModuleType
 
 from ldp3 import specs
-from ldp3.errors import InvalidParameter, whole
+from ldp3.errors import InvalidParameter, require, whole
 from ldp3.experiment.grid import Choice, Experiment, Named
 from ldp3.kinds import find, plain
 from ldp3.plugins import load_plugins
+from ldp3.postprocessing.base import PostProcessor, method
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.recommendation.costs import measure
 from ldp3.types import Dataset
@@ -26,10 +28,14 @@ class Limits:
         Of a report.
     decode
         Seconds of the server, for all users.
+    unbiased, distribution
+        Whether estimates must be unbiased, or at least 0 and sum to one.
     """
 
-    bits: int | None
-    decode: float | None
+    bits: int | None = None
+    decode: float | None = None
+    unbiased: bool = False
+    distribution: bool = False
 
     def __post_init__(self) -> None:
         if self.bits is not None and not whole(self.bits, 1):
@@ -39,6 +45,25 @@ class Limits:
         number = isinstance(self.decode, float | int) and not isinstance(self.decode, bool)
         if self.decode is not None and not (number and self.decode > 0):
             raise InvalidParameter(f"`max_decode` must be above 0 seconds, got {self.decode!r}.")
+        for name in ("unbiased", "distribution"):
+            flag = getattr(self, name)
+            require(isinstance(flag, bool), f"`{name}`", "is True or False", flag)
+        if self.unbiased and self.distribution:
+            raise InvalidParameter(
+                "No method is always a distribution and `unbiased`: leave `distribution` or "
+                "`unbiased` out."
+            )
+
+    def methods(self, ex: Experiment) -> Experiment:
+        """The experiment with the methods that may win; none stays, for others start from it."""
+        if not self.unbiased and not self.distribution:
+            return ex
+        modules = load_plugins(ex.plugins)
+        none, *others = ex.methods
+        kept = [c for c in others if self.distribution and _builds(c, modules).distribution]
+        if self.distribution and not kept:
+            raise InvalidParameter("None of these methods is a `distribution`: name others.")
+        return replace(ex, methods=(none, *kept))
 
     def applied(self, ex: Experiment) -> tuple[Experiment, list[str]]:
         """The experiment with the protocols that keep to the limits, and what is to be said."""
@@ -66,6 +91,10 @@ class Limits:
             ):
                 return f"{seconds:.2g} s"
         return ""
+
+
+def _builds(choice: Choice, modules: Sequence[ModuleType]) -> PostProcessor:
+    return method(choice.thing, *modules)  # type: ignore[arg-type]
 
 
 def with_designs(protocols: Named | Sequence[Named], data: Dataset) -> list[Named]:

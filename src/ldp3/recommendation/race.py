@@ -39,6 +39,8 @@ from ldp3.arrays import BoolArray, FloatArray, IntArray
 POPULATIONS = 32  # fewer: t quantiles grow; more: less repeats on each to take the noise out
 VALUES = 4096  # repeats times values of the domain, at most, within these bounds:
 FEWEST, MOST = 4, 32
+MANY = 4096  # values from which on a collection costs so much that fewer must do:
+FEW_POPULATIONS, FEW_REPEATS = 10, 2  # their scores vary little, so that these still tell apart
 PATIENCE = 4  # repeats before anything is given up: the answer tells errors too
 DECIDED = 0.9  # share of the sample in the uncertainty from which on a larger one is needed
 
@@ -66,8 +68,13 @@ class Rules:
 
 def looks(d: int) -> tuple[int, ...]:
     """1, 2, 4, … repeats: fewer for many values, where metrics vary less and cells cost more."""
-    most = min(max(VALUES // d, FEWEST), MOST)
+    most = min(max(VALUES // d, FEWEST if d <= MANY else FEW_REPEATS), MOST)
     return tuple(2**k for k in range(most.bit_length()))
+
+
+def populations(d: int) -> int:
+    """How many to draw."""
+    return POPULATIONS if d <= MANY else FEW_POPULATIONS
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,19 +14,22 @@ from ldp3.datasets.loading import load_all
 from ldp3.errors import InvalidParameter
 from ldp3.experiment.cells import Cell
 from ldp3.experiment.executors import require_threads
-from ldp3.experiment.grid import Experiment, Named, experiment
+from ldp3.experiment.grid import NOBODY, Experiment, Named, experiment
 from ldp3.experiment.lab import Lab
 from ldp3.experiment.run import Rule, run
 from ldp3.noise import Noise, PureNoise
 from ldp3.progress import Bar, Progress
 from ldp3.recommendation import headline, race
 from ldp3.recommendation.answer import Answer, Recommendation, ValueInterval
-from ldp3.recommendation.code import lines
+from ldp3.recommendation.code import command, lines
 from ldp3.recommendation.contest import Combination, Contest, Question
 from ldp3.recommendation.limits import Limits, with_designs
 from ldp3.recommendation.populations import Populations
-from ldp3.recommendation.race import POPULATIONS, Rules
+from ldp3.recommendation.race import Rules
+from ldp3.recommendation.robustness import RobustContest, Threat
+from ldp3.recommendation.robustness import contest as contest_of
 from ldp3.recommendation.sentences import USUAL, Candidate, Interval
+from ldp3.recommendation.worth import worth
 from ldp3.results.table import Results
 from ldp3.types import Dataset
 
@@ -46,6 +49,11 @@ def recommend(
     margin: float = 0.01,
     max_bits: int | None = None,
     max_decode: float | None = None,
+    unbiased: bool = False,
+    distribution: bool = False,
+    fake_users: float | str = 0,
+    attacks: Named | Sequence[Named] = "mga",
+    targets: str | Sequence[str] | None = None,
     seed: int = 0,
     threads: int | None = None,
     executor: Executor | str | None = None,
@@ -74,6 +82,14 @@ def recommend(
     max_decode
         Leave out protocols whose server would count and decode the reports of all users for more
         seconds than that, on one core, as measured here.
+    unbiased
+        Choose among estimates without post-processing: nothing else is unbiased.
+    distribution
+        Choose among methods whose frequencies are at least 0 and sum to one.
+    fake_users, attacks, targets
+        Be robust against so many fake users, a number or a share of all reports such as ``"1%"``,
+        who do the worst of these attacks; by default they raise the rarest values. Errors are then
+        those of the worst case.
     seed
         Where all randomness starts.
     threads, executor
@@ -86,30 +102,21 @@ def recommend(
     for name, low, given in (("confidence", 0.5, confidence), ("margin", 0, margin)):
         if not isinstance(given, int | float) or not low <= given < 1:
             raise InvalidParameter(f"`{name}` must be at least {low} and below 1, got {given!r}.")
-    limits = Limits(max_bits, max_decode)
+    limits = Limits(max_bits, max_decode, unbiased, distribution)
     require_threads(threads)
-    sample, *others = load_all(data, plugins=plugins)
-    if others:
-        raise InvalidParameter("A recommendation is for one sample: give one dataset.")
-    scaled = sample.scaled(sample.n if population is None else population)
-    ex = experiment(
-        [scaled],
-        epsilons,
-        with_designs(protocols, scaled),
-        methods,
-        metrics,
-        seed=seed,
-        keep="scores",
-        plugins=plugins,
+    threat = Threat(fake_users, attacks, targets)
+    sample, ex, left_out = entered(
+        data, epsilons, protocols, methods, metrics, population, limits, seed, plugins, threat
     )
-    ex, left_out = limits.applied(ex)
     rules = Rules(1 - confidence, margin, race.looks(sample.d))
+    scaled = ex.datasets[0]
     drawn = _populations(sample, scaled.n, seed, threads)
     lab = Lab(replace(ex, datasets=drawn, repeats=rules.looks[-1], limit=False))
-    contest = Contest(lab, rules)
+    contest = contest_of(lab, rules, ("none",) if distribution else ())
     with progress or Bar() as shown:
         _run(lab, executor, threads, shown, contest)
         answers = _Answers(contest, sample, executor, threads, shown)
+        answered = tuple(answers.to(question) for question in contest.standings)
         return Recommendation(
             sample.name,
             sample.n,
@@ -118,8 +125,8 @@ def recommend(
             confidence,
             margin,
             seed,
-            tuple(answers.to(question) for question in contest.standings),
-            (*_notes(lab, sample, population), *left_out),
+            answered,
+            (*_robust(contest, answered), *_notes(lab, sample, population), *left_out),
         )
 
 
@@ -137,12 +144,48 @@ def _run(
     return results
 
 
+def entered(
+    data: object,
+    epsilons: float | Iterable[float],
+    protocols: Named | Sequence[Named],
+    methods: Named | Sequence[Named],
+    metrics: Named | Sequence[Named],
+    population: int | None,
+    limits: Limits,
+    seed: int,
+    plugins: Iterable[str | Path],
+    threat: Threat,
+) -> tuple[Dataset, Experiment, list[str]]:
+    """The sample, what competes on it if it had all users, and what was left out."""
+    sample, *others = load_all(data, plugins=plugins)
+    if others:
+        raise InvalidParameter("A recommendation is for one sample: give one dataset.")
+    scaled = sample.scaled(sample.n if population is None else population)
+    threat = threat.on(scaled)
+    ex = experiment(
+        [scaled],
+        epsilons,
+        with_designs(protocols, scaled),
+        methods,
+        metrics,
+        seed=seed,
+        keep="scores",
+        plugins=plugins,
+        attacks=threat.attacks,
+        fake_users=threat.fake_users,
+        targets=threat.targets or (),
+    )
+    ex, costly = limits.applied(limits.methods(ex))
+    ex, unattackable = threat.applied(ex)
+    return sample, ex, [*costly, *unattackable]
+
+
 def _populations(sample: Dataset, n: int, seed: int, threads: int | None) -> tuple[Dataset, ...]:
     """The data that the sample may come from."""
     model = Populations(sample, n, seed)
     model.prior  # noqa: B018 (before threads ask for it all at once)
     with ThreadPoolExecutor(threads or available_cores()) as pool:
-        drawn = list(pool.map(model.draw, range(POPULATIONS)))
+        drawn = list(pool.map(model.draw, range(race.populations(sample.d))))
     return tuple(replace(data, name=f"population {b}") for b, data in enumerate(drawn))
 
 
@@ -163,6 +206,7 @@ class _Answers:
     def to(self, question: Question) -> Answer:
         """The answer for one ε and metric."""
         contest, (epsilon, metric) = self.contest, question
+        ex = contest.lab.experiment
         standing = contest.standings[question]
         assert standing.reason is not None
         regret, costs = self._weighed(question)
@@ -173,7 +217,8 @@ class _Answers:
         tied = [c for c, left in zip(candidates, standing.left, strict=True) if left]
         order = sorted((c for c in tied if c != best), key=lambda c: c.worse.value)
         named = {(c.protocol, c.method): c for c in candidates}
-        values, unheld, at_once = self._values(epsilon, (best.protocol, best.method))
+        off = self._errors(epsilon, (best.protocol, best.method))
+        values, unheld, at_once = self._values(epsilon, best.protocol, off)
         oracle = contest.lab.oracle(self._cell(epsilon, best.protocol))
         refine = contest.lab.methods[contest.methods.index(best.method)]
         return Answer(
@@ -185,12 +230,18 @@ class _Answers:
             headline.reason(costs[first], costs[lowest]),
             tuple(order),
             tuple(named[pair] for pair in USUAL if pair in named),
-            min((c for c in candidates if c.method == "none"), key=lambda c: c.worse.value),
+            min(
+                (c for c in candidates if c.method == "none"),
+                key=lambda c: c.worse.value,
+                default=None,
+            ),
             standing.reason,
             len(candidates),
             values,
             unheld,
             at_once,
+            worth(oracle, self._n, self.sample.frequencies, self.sample.labels, at_once, off),
+            command(oracle, best.protocol, best.method, self.sample, ex.plugins),
             lines(oracle, best.protocol, refine, best.method),
         )
 
@@ -209,7 +260,7 @@ class _Answers:
         protocol, method = contest.combinations(question[0])[index]
         repeats = int(standing.repeats[index])
         scores = contest.scores(question)[:, :, :repeats]
-        both_sides = race.quantile(contest.rules.alpha / 2)
+        both_sides = race.quantile(contest.rules.alpha / 2, contest.populations)
         shared = int(min(repeats, standing.repeats[best]))
         gap = race.difference(scores[index, :, :shared], scores[best, :, :shared])
         error = _interval(scores[index], both_sides)
@@ -222,23 +273,28 @@ class _Answers:
             bool(standing.left[index]),
             contest.lab.oracle(self._cell(question[0], protocol)).report_bits,
             _interval(gap, both_sides),
-            repeats * POPULATIONS,
+            repeats * contest.populations,
         )
 
+    @property
+    def _n(self) -> int:
+        """Users that the answer is for."""
+        return next(iter(self.contest.lab.datasets.values())).n
+
     def _values(
-        self, epsilon: float, chosen: Combination
+        self, epsilon: float, protocol: str, off: FloatArray
     ) -> tuple[tuple[ValueInterval, ...], float, float]:
         """How far single values will be off."""
         level = 1 - self.contest.rules.alpha
-        off = np.sort(self._errors(epsilon, chosen), axis=0)
+        off = np.sort(off, axis=0)
         # of a new error and these, each is equally likely to be the largest
         refined = off[min(ceil(level * (len(off) + 1)), len(off)) - 1]
-        noise, f = self._noise(epsilon, chosen[0]), self.sample.frequencies
+        noise, f = self._noise(epsilon, protocol), self.sample.frequencies
         top = np.argsort(-f, kind="stable")[:SHOWN]
         raw = [noise.farthest(f[[v]], level) for v in top]
         shown = tuple(
-            ValueInterval(self.sample.labels[v], float(f[v]), off, float(refined[v]))
-            for v, off in zip(top, raw, strict=True)
+            ValueInterval(self.sample.labels[v], float(f[v]), wide, float(refined[v]))
+            for v, wide in zip(top, raw, strict=True)
         )
         return shown, noise.farthest(np.zeros(1), level), noise.farthest(f, level)
 
@@ -253,6 +309,7 @@ class _Answers:
             methods=tuple(methods),
             repeats=CHECKS,
             repeats_asked=True,
+            attacks=(NOBODY,),
             seed=ex.seed + 1,  # not the collections that chose it
             keep="estimates",
         )
@@ -278,6 +335,13 @@ def _interval(values: FloatArray, limit: float) -> Interval:
     found = race.summary(values)
     mean, half = float(found.mean), limit * float(np.sqrt(found.variance))
     return Interval(mean, mean - half, mean + half)
+
+
+def _robust(contest: Contest, answers: Sequence[Answer]) -> Iterator[str]:
+    if isinstance(contest, RobustContest):
+        for found in answers:
+            chosen = found.best.protocol, found.best.method
+            yield contest.said((found.epsilon, found.metric), chosen)
 
 
 def _notes(lab: Lab, sample: Dataset, population: int | None) -> Iterator[str]:

@@ -169,6 +169,7 @@ class Line:
         words += self.maybe(0.3, "-m", self.one(METHODS, 8)) + self.maybe(
             0.3, "--other", self.one(["other", "a"], 2)
         )
+        words += self.maybe(0.2, "-u", self.one(METRICS, 6)) + self.maybe(0.2, "--ordered")
         words += self.maybe(0.3, "--name", self.one(["n", "é", "x" * 9000], 2))
         return words + self.maybe(0.1, "--plugin", self.one(FILES[::-1], 1))
 
@@ -203,6 +204,7 @@ class Line:
             self.either("counts.json", self.file()),
             *self.maybe(0.4, "-m", self.one(METHODS, 8)),
         ]
+        words += self.maybe(0.2, "-u", self.one(METRICS, 6)) + self.maybe(0.2, "--ordered")
         words += self.maybe(0.4, "--confidence", self.one(["0.5", "0.95", *NUMBERS], 2))
         words += self.maybe(0.3, "--simultaneous") + self.maybe(
             0.4, "-o", self.output("out.csv", "out.html")

@@ -21,7 +21,7 @@ _several = Parameter(consume_multiple=True)
 
 def poison(
     *,
-    attack: Annotated[list[str], _several, Parameter(name=["--attack", "-a"])] = ["ria", "mga"],  # noqa: B006
+    attack: options.Attacks = ["ria", "mga"],  # noqa: B006
     targets: Annotated[list[str], _several] = ["top:10"],  # noqa: B006
     fake_users: str = "1%",
     epsilon: options.Epsilons = ["1"],  # noqa: B006
@@ -48,8 +48,6 @@ def poison(
 
     Parameters
     ----------
-    attack
-        What fake users do, such as mga or "mga(padding='law')". See `ldp3 list attacks`.
     targets
         What they want to raise: top:10, bottom:10, random:10, or labels.
     fake_users
