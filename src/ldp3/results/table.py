@@ -12,7 +12,7 @@ from ldp3 import specs
 from ldp3.errors import InvalidData, InvalidParameter, as_path, one_of, require_share, short
 from ldp3.metrics.base import Metric
 from ldp3.printing import unstyled
-from ldp3.results import forms, sheets, ties
+from ldp3.results import forms, overview, sheets, ties
 from ldp3.results.pairs import ROUNDING
 from ldp3.results.spreadsheets import write_csv
 from ldp3.types import Dataset
@@ -173,7 +173,8 @@ class Results:
 
     def tables(self, width: int | None = None) -> str:
         """The paper's tables as `show` prints them, with the best in bold at a terminal."""
-        return "\n\n\n".join(forms.texts(self.sheets(), width))
+        sheets = self.sheets()
+        return "\n\n\n".join([*forms.texts(sheets, width), *overview.texts(sheets, width)])
 
     def save(self, path: str | Path) -> None:
         """Write the table (``.csv``, ``.parquet``, ``.json``), or everything into a folder.
