@@ -85,7 +85,7 @@ def search_the_wrong_way(patch: pytest.MonkeyPatch) -> None:
 
 def pairs_too_sure(patch: pytest.MonkeyPatch) -> None:
     right = screening.pair_p_values
-    patch.setattr(screening, "pair_p_values", lambda c, p, n: right(c, p, n) / 200)
+    patch.setattr(screening, "pair_p_values", lambda c, p, n: right(c, p, n) / 10**4)
 
 
 def sum_of_another_variance(patch: pytest.MonkeyPatch) -> None:

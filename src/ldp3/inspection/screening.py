@@ -3,7 +3,7 @@
 from math import comb, exp, lgamma, log
 
 import numpy as np
-from scipy.stats import binom, hypergeom
+from scipy.stats import binom, hypergeom, norm
 
 from ldp3.arrays import FloatArray, IntArray, Reports
 from ldp3.inspection.counting import independent
@@ -13,6 +13,7 @@ from ldp3.protocols.local_hashing import LocalHashing
 from ldp3.protocols.unary import UnaryEncoding
 from ldp3.verification.base import binomial_p
 
+NEAR = 2.0  # standard deviations within which a pair is not worth an exact p-value
 EXPECTED = 20.0  # reports of a group of sizes, at least: rare sizes are taken together
 
 
@@ -69,12 +70,18 @@ def pair_p_values(counts: IntArray, pairs: IntArray, n: int) -> FloatArray:
 
     Of honest reports the covariance is $-(p-q)^2 f_u f_v \le 0$. Given how often each is supported,
     independent ones are supported together a hypergeometric number of times, honest ones less.
+    Pairs that are far from conspicuous among so many are called 1, which is never too little.
     """
-    high = np.triu(pairs, 1)
-    own, other = np.broadcast_arrays(counts[:, None], counts[None, :])
     chance = np.ones(pairs.shape)
-    upper = np.triu(np.ones(pairs.shape, dtype=bool), 1) & (high * n > own * other)
-    chance[upper] = hypergeom.sf(high[upper] - 1, n, own[upper], other[upper])
+    tested = max(1, len(counts) * (len(counts) - 1) // 2)
+    far = max(NEAR, float(norm.isf(0.05 / tested)) - 1)
+    rate = counts / n
+    spread = np.sqrt(n * rate * (1 - rate) * n / max(1, n - 1))
+    for u in range(len(counts)):
+        away = pairs[u] - counts[u] * rate
+        v = np.flatnonzero(away > far * spread[u] * np.sqrt(rate * (1 - rate)))
+        v = v[v > u]
+        chance[u, v] = hypergeom.sf(pairs[u, v] - 1, n, counts[u], counts[v])
     return chance
 
 

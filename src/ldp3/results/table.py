@@ -108,7 +108,7 @@ class Results:
         """Every protocol with every method from best to worst, for each question.
 
         A question is a metric, dataset, ε and attack; nothing is pooled over them. `tied` says
-        that a combination cannot be told from the best one: one-sided t-tests against all others,
+        that a combination is not worse than the best one: one-sided t-tests against all others,
         paired within a protocol and Welch's across, corrected for the number of comparisons. With
         probability at least 1−α every truly best combination is among the tied: see `ties`.
         `p_value` is that of the surest test. Methods that gave the same numbers share a rank.
