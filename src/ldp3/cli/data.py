@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ldp3.cli.options import loaded
 from ldp3.datasets.base import Reading
@@ -58,14 +58,19 @@ def _loaded(one: str, reading: Reading, plugins: Sequence[Path]) -> "Dataset":
     """A dataset; one in braces has reading options of its own, as a configuration writes it."""
     if not one.startswith("{"):
         return loaded(one, reading, plugins)
-    source, own = _own(one)
+    source, given = _own(one)
     known = {field.name for field in fields(reading)} - {"keep_values"}
-    for name in own:
+    own: dict[str, Any] = {}
+    for name, value in given.items():
         if name not in known:
             raise InvalidParameter(f"`data`: {source} has no reading option {name!r}.")
-    if isinstance(own.get("domain"), str):
-        own["domain"] = Path(str(own["domain"]))
-    return loaded(source, replace(reading, **own), plugins)  # type: ignore[arg-type]
+        flag, number = name in ("header", "counts", "ordered"), isinstance(value, int | float)
+        if isinstance(value, bool) != flag or not (number or isinstance(value, str)):
+            raise InvalidParameter(f"`data`: {name} of {source} cannot be {short(value)}.")
+        own[name] = value if flag or name in ("top", "domain_size") else str(value)
+    if "domain" in own:
+        own["domain"] = Path(own["domain"])
+    return loaded(source, replace(reading, **own), plugins)
 
 
 def _own(text: str) -> tuple[str, dict[str, object]]:

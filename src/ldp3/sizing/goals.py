@@ -161,4 +161,4 @@ class OrderGoal(Goal):
 
 def single(share: float, d: int) -> FloatArray:
     """Frequencies of which only one is known: the others are alike."""
-    return np.array([share] + [(1 - share) / (d - 1)] * (d - 1))
+    return np.append(share, np.full(d - 1, (1 - share) / (d - 1)))

@@ -30,10 +30,11 @@ from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import method as build_method
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.sizing.goals import Goal, OrderGoal, SumGoal, ValueGoal, single
-from ldp3.sizing.solving import least_epsilon, least_users
+from ldp3.sizing.solving import MOST_USERS, least_epsilon, least_users
 
 Asked = Literal["users", "epsilon", "error"]
 KIND: type[FrequencyOracle] = FrequencyOracle  # type: ignore[type-abstract]
+MOST_VALUES = 2**24  # as for most protocols
 ROUNDS = 52  # a week's collections, for a year
 
 
@@ -205,11 +206,13 @@ def _asked(epsilon: object, population: object, error: object, goal: str) -> Ask
     for name in ("epsilon", "error"):
         given: object = as_python(three[name])
         number = isinstance(given, int | float) and not isinstance(given, bool)
-        require(given is None or (number and given > 0), f"`{name}`", "must be a number > 0", given)  # type: ignore[operator]
+        fits = given is None or (number and 0 < given < inf)  # type: ignore[operator]
+        require(fits, f"`{name}`", "must be a number > 0", given)
     if epsilon is not None:
         require_possible("size", three["epsilon"])  # type: ignore[arg-type]
     users = three["population"]
-    require(users is None or whole(users, 1), "`population`", "must be at least 1", users)
+    fits = users is None or whole(users, 1, MOST_USERS)
+    require(fits, "`population`", "must be an integer from 1 to 10¹⁵", users)
     names: dict[str, Asked] = {"epsilon": "epsilon", "population": "users", "error": "error"}
     return names[missing[0]]
 
@@ -229,7 +232,8 @@ def _frequencies(
         if share is None:
             return sample.frequencies
         d = sample.d
-    require(whole(as_python(d), 2), "`domain_size`", "must be at least 2, or give `data`", d)
+    fits = whole(as_python(d), 2, MOST_VALUES)
+    require(fits, "`domain_size`", "must be from 2 to 2²⁴, or give `data`", d)
     assert d is not None
     return single(0.0 if share is None else share, int(d))
 
