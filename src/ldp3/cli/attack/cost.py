@@ -50,7 +50,6 @@ def cost(
         )
     rows = cost_rows(users, lead, options.numbers(epsilon), options.specs("-p", protocols), plugins)
     if format in ("table", "markdown"):
-        show(
-            f"To lift {overtake[0]} over {overtake[1]}, who leads by {lead:.3%} of {users.n:,} users:"
-        )
+        leads = f"who leads by {lead:.3%} of {users.n:,} users"
+        show(f"To lift {overtake[0]} over {overtake[1]}, {leads}:")
     show(render(rows, format))
