@@ -46,6 +46,7 @@ html_static_path = ["_static"]
 html_extra_path = ["leaderboard.html"]
 html_css_files = ["site.css"]
 html_math_renderer = "mathml"
+html_extra_path = ["leaderboard.html"]  # made by `python -m benchmarks.leaderboard`
 html_copy_source = False
 html_show_sphinx = False
 highlight_language = "none"

@@ -4,7 +4,15 @@ import json
 
 import pytest
 
-from ldp3.printing import columns, escape_latex, escape_markdown, markdown_table, show, visible
+from ldp3.printing import (
+    columns,
+    escape_latex,
+    escape_markdown,
+    markdown_table,
+    show,
+    visible,
+    wrapped,
+)
 
 ROWS = [["", "one", "two"], ["long name", "1", "22"], ["x", "333", "4"]]
 
@@ -64,3 +72,7 @@ def test_nothing_in_a_label_is_a_command_of_latex() -> None:
         r"a\textbackslash{}u000a\textbackslash{}u000a\textbackslash{}u001b"
     )
     assert escape_markdown("a\x1b") == r"a\\u001b"
+
+
+def test_a_number_and_its_percent_stay_on_one_line() -> None:
+    assert wrapped("behind by 5 %", 11) == "behind by\n5 %"

@@ -93,7 +93,9 @@ def wrapped(words: str, width: int | None = None) -> str:
     line = visible(words)
     if width is None:
         return line
-    return fill(line, width, break_long_words=False, break_on_hyphens=False)
+    together = line.replace(" %", "\u00a0%")  # a number and its unit
+    lines = fill(together, width, break_long_words=False, break_on_hyphens=False)
+    return lines.replace("\u00a0%", " %")
 
 
 def columns(rows: Rows, align: str = "l", width: int | None = None) -> str:

@@ -64,7 +64,7 @@ def test_every_format_packed_in_every_way(tmp_path: Path, ending: str, packing: 
     path = tmp_path / name
     path.write_bytes(content)
     data = ldp3.load(path, column="page", keep_values=True)
-    assert data.name == "t"
+    assert data.name == "t:page"
     assert data.values is not None
     assert data.values.tolist() == [1, 0, 1]
 

@@ -37,7 +37,7 @@ def test_a_folder_a_pattern_and_a_sum_are_one_dataset(logs: Path, source: str, n
     assert data.labels == ["home", "news"]
     assert data.values is not None
     assert data.values.tolist() == [0, 1, 0]
-    assert data.name == name
+    assert data.name == f"{name}:page"
     assert data.notes == ("One dataset of 2 files: a.csv, b.csv.",)
 
 

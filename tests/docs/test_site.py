@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from selenium.webdriver import Chrome, ChromeOptions
@@ -14,6 +15,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 ROOT = Path(__file__).parents[2]
 LOADED = re.compile(r"""<(?:script|link|img|iframe)[^>]*?(?:src|href)=["']([^"']+)["']""")
+LINK = re.compile(r"""<a [^>]*?href=["']([^"'#?]*)""")
 IMPORTED = re.compile(r"""(?:url\(|@import )["']?(https?:[^"')]+)""")
 
 
@@ -31,6 +33,13 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
     loaded = {address for page in pages for address in LOADED.findall(page)}
     assert len(pages) > 20
     assert not [a for a in loaded if a.startswith(("http:", "https:", "//"))]
+
+
+def test_every_link_within_the_site_leads_somewhere(site: Path) -> None:
+    for page in site.rglob("*.html"):
+        links = set(LINK.findall(page.read_text(encoding="utf-8")))
+        local = {unquote(link) for link in links if not re.match(r"\w+:", link)}
+        assert not [link for link in local if link and not (page.parent / link).exists()], page
 
 
 def test_no_style_loads_from_elsewhere(site: Path) -> None:

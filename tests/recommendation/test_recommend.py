@@ -176,6 +176,14 @@ def test_the_text_says_what_to_do(found: Recommendation) -> None:
     assert repr(found) == text
 
 
+def test_prose_is_as_wide_as_the_terminal_and_code_as_it_is(found: Recommendation) -> None:
+    wide, narrow = found.render().splitlines(), found.render(width=60).splitlines()
+    kept = {line for line in wide if line.startswith(("    ", "ε = ", "─"))}  # code and titles
+    tables = {line for line in narrow if line.startswith("  ")}  # at least one column a block
+    assert max(len(line) for line in narrow if line not in kept | tables) <= 60
+    assert {line for line in wide if line.startswith("    ldp3 ")} <= set(narrow)
+
+
 def test_json_holds_everything(found: Recommendation) -> None:
     assert json.loads(found.render("json")) == json.loads(json.dumps(found.to_dict()))
 

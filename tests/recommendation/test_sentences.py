@@ -44,14 +44,14 @@ def test_a_high_confidence_is_not_rounded_to_certainty() -> None:
 def test_ties_are_recommended_with_the_leader() -> None:
     text = said(candidates(0.1, 0.11, 0.3, tied=2))
     assert "deploy p0 without post-processing or p1 without post-processing:" in text
-    assert "Not to be told from it at 95 % confidence: p1" in text
+    assert "Tied with it at 95 % confidence: p1" in text
     assert "Among them, report size and cost decide." in text
 
 
 def test_nothing_is_called_a_winner_where_all_are_tied() -> None:
     text = said(candidates(0.1, 0.11, 0.12, tied=3))
     assert "no combination can be called best at 95 % confidence" in text
-    assert "none of the 2 others can be told from it" in text
+    assert "none of the 2 others is shown to be worse" in text
     assert "deploy" not in text
 
 

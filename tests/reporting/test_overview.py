@@ -53,7 +53,7 @@ def test_the_sentence_names_what_never_loses_much(found: dict[str, Findings]) ->
     given = overview(found)
     assert {(one["metric"], one["epsilon"]) for one in given} >= {("l1", 1.0), ("l1", 2.0)}
     first, sentence = given[0]["rows"][0], given[0]["sentences"][0]
-    assert combination(first["protocol"], first["method"]) + " never loses much" in sentence
+    assert combination(first["protocol"], first["method"]) + " loses least at its worst" in sentence
     assert "over 2 datasets" in sentence
 
 

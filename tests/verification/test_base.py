@@ -17,6 +17,7 @@ from ldp3.verification.base import (
     clopper_pearson,
     far_binomial_p,
     mean_p,
+    spread_p,
 )
 from tests.laws import same_law_p, variance_p
 
@@ -26,6 +27,7 @@ HONEST: dict[str, Draw] = {
     "binomial": lambda rng: binomial_p(rng.binomial(60, 0.3), 60, 0.3),
     "mean": lambda rng: mean_p(rng.normal(2.0, 3.0, 200), 2.0),
     "variance": lambda rng: variance_p(rng.normal(2.0, 3.0, 200), 9.0),
+    "spread": lambda rng: spread_p(rng.normal(0.0, 3.0, (20, 1)), np.array([9.0])),
     "same law": lambda rng: same_law_p(rng.integers(9, size=500), rng.integers(9, size=500)),
     "autocorrelation": lambda rng: autocorrelation_p(rng.random(400) < 0.3)[3],
 }
@@ -33,6 +35,7 @@ FALSE: dict[str, Draw] = {
     "binomial": lambda rng: binomial_p(rng.binomial(4_000, 0.35), 4_000, 0.3),
     "mean": lambda rng: mean_p(rng.normal(2.5, 3.0, 4_000), 2.0),
     "variance": lambda rng: variance_p(rng.normal(2.0, 3.3, 4_000), 9.0),
+    "spread": lambda rng: spread_p(rng.normal(0.0, 3.3, (4_000, 1)), np.array([9.0])),
     "same law": lambda rng: same_law_p(rng.integers(9, size=4_000), rng.integers(10, size=4_000)),
     "autocorrelation": lambda rng: autocorrelation_p(np.repeat(rng.random(2_000) < 0.3, 2))[0],
 }

@@ -17,6 +17,7 @@ from cyclopts import App, CycloptsError, Group, Parameter, UnusedCliTokensError
 from ldp3 import __version__
 from ldp3.cli.aggregate import aggregate
 from ldp3.cli.attack import attack
+from ldp3.cli.config import expanded
 from ldp3.cli.convert import convert
 from ldp3.cli.difference import difference
 from ldp3.cli.estimate import estimate
@@ -77,7 +78,7 @@ def run_command(arguments: list[str]) -> int:
             return _mistake(f"{word!r} is not UTF-8: rename the file.")
     try:
         code = app(
-            _with_stdin(arguments),
+            _with_stdin(expanded(arguments)),
             exit_on_error=False,
             print_error=False,
             result_action="return_value",

@@ -1,15 +1,16 @@
 """What `--data` names: one dataset for each argument."""
 
+import json
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ldp3.cli.options import loaded
 from ldp3.datasets.base import Reading
 from ldp3.datasets.opening import STDIN
-from ldp3.errors import InvalidData, InvalidParameter
+from ldp3.errors import InvalidData, InvalidParameter, short
 from ldp3.files import home_path
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def datasets(
     _require_some(data)
     if sum(one in STDIN for one in data) > 1:
         raise InvalidParameter("`data`: standard input can be read once: give - once.")
-    found = [loaded(one, reading, plugins) for one in data]
+    found = [_loaded(one, reading, plugins) for one in data]
     if len(found) == 1:
         return found, list(found[0].notes)
     named = [replace(one, name=name) for one, name in zip(found, _names(found, data), strict=True)]
@@ -37,8 +38,9 @@ def inputs(data: Sequence[str]) -> list[Path]:
 
     found = []
     for one in data:
-        with suppress(InvalidData, OSError):
-            found += files_in(home_path(one), Reading(input_format="lines"))
+        with suppress(InvalidData, InvalidParameter, OSError):
+            source = _own(one)[0] if one.startswith("{") else one
+            found += files_in(home_path(source), Reading(input_format="lines"))
     return found
 
 
@@ -50,6 +52,32 @@ def one_dataset(
     if len(data) > 1:
         raise InvalidParameter(f"{why}: give one dataset, got {len(data)}; {_AS_ONE}.")
     return loaded(data[0], reading, plugins)
+
+
+def _loaded(one: str, reading: Reading, plugins: Sequence[Path]) -> "Dataset":
+    """A dataset; one in braces has reading options of its own, as a configuration writes it."""
+    if not one.startswith("{"):
+        return loaded(one, reading, plugins)
+    source, own = _own(one)
+    known = {field.name for field in fields(reading)} - {"keep_values"}
+    for name in own:
+        if name not in known:
+            raise InvalidParameter(f"`data`: {source} has no reading option {name!r}.")
+    if isinstance(own.get("domain"), str):
+        own["domain"] = Path(str(own["domain"]))
+    return loaded(source, replace(reading, **own), plugins)  # type: ignore[arg-type]
+
+
+def _own(text: str) -> tuple[str, dict[str, object]]:
+    """The source and the reading options of a dataset in braces."""
+    try:
+        content = json.loads(text)
+        source = content.pop("source")
+    except (ValueError, KeyError) as error:
+        raise InvalidParameter(
+            f"`data`: in braces stands JSON with a source, got {short(text)}."
+        ) from error
+    return str(source), {str(k).replace("-", "_"): v for k, v in content.items()}
 
 
 _AS_ONE = 'one of several files is a quoted pattern ("*.csv") or a.csv+b.csv'
@@ -64,7 +92,8 @@ def _names(found: Sequence["Dataset"], data: Sequence[str]) -> list[str]:
     """What tables call the datasets: as typed, where two would have the same name."""
     names = [one.name for one in found]
     return [
-        typed if names.count(name) > 1 else name for name, typed in zip(names, data, strict=True)
+        typed if names.count(name) > 1 and not typed.startswith("{") else name
+        for name, typed in zip(names, data, strict=True)
     ]
 
 

@@ -25,7 +25,7 @@ def inspect(
     format: Literal["text", "json"] = "text",
     quiet: options.Quiet = False,
 ) -> int:
-    """Look for fake users in reports: exit code 1 if honest clients would hardly send these.
+    """Look for fake users in reports: exit code 1 if honest clients would almost never send these.
 
     Every test is right whatever people hold. Against fake users who send possible reports of one
     value each, as under GRR, or who randomise honestly, no test can exist.

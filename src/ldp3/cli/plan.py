@@ -9,7 +9,7 @@ from ldp3.budget import said_of
 from ldp3.cli import options
 from ldp3.cli.speaking import Console
 from ldp3.errors import InvalidParameter
-from ldp3.printing import show, visible
+from ldp3.printing import show, terminal_width, visible, wrapped
 
 
 def plan(
@@ -89,7 +89,7 @@ def plan(
         f"{made.report_bytes - payload} for version and identifier"
     )
     show(f"post-processing by {made.method}" + ("" if method else f": {WHY[made.method]}"))
-    show("\n".join(ledger(made.epsilon)))
+    show("\n".join(wrapped(line, terminal_width()) for line in ledger(made.epsilon)))
 
 
 def _labels(domain: Path, other: str | None) -> tuple[str, ...]:

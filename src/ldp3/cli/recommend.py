@@ -12,7 +12,7 @@ from ldp3.cli.data import inputs, one_dataset
 from ldp3.cli.speaking import Console, duration
 from ldp3.errors import LARGEST_EPSILON, InvalidParameter
 from ldp3.files import require_no_input
-from ldp3.printing import show
+from ldp3.printing import show, terminal_width
 from ldp3.progress import say
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def recommend(
             plugins=plugins,
             progress=console,
         )
-    with options.printing(found.render(format)):
+    with options.printing(found.render(format, terminal_width())):
         if save is not None:
             found.plan(users.labels, plugins).save(save)
 

@@ -20,7 +20,7 @@ Formats = Annotated[list[str] | None, _several]
 def report(
     results: Path,
     /,
-    *,
+    *others: Path,
     output: options.MaybeOutput = None,
     figures: Path | None = None,
     metrics: Metrics = None,
@@ -34,6 +34,8 @@ def report(
     results
         What `ldp3 run --output` wrote: a folder, or a .csv, .parquet or .json table, which holds
         less to show.
+    others
+        More of the same: their tables are joined, as where a dataset or a protocol was run later.
     output
         Write the page to this .html file.
     figures
@@ -50,17 +52,18 @@ def report(
     from ldp3.reporting.page import page_path
     from ldp3.reporting.page import report as write
     from ldp3.reporting.selection import selected
+    from ldp3.results.joining import joined
     from ldp3.results.storage import load_results
 
     if output is None and figures is None:
         raise InvalidParameter("Say what to write: --output PAGE.html or --figures FOLDER.")
     if output is not None:
         page_path(output)
-        require_no_input(output, [results])
+        require_no_input(output, [results, *others])
     if format is not None and figures is None:
         raise InvalidParameter("--format says which --figures to write; a page is HTML.")
     found = selected(
-        load_results(results),
+        joined([load_results(one) for one in (results, *others)]),
         None if metrics is None else options.specs("-u", metrics),
         None if epsilon is None else options.numbers(epsilon),
     )

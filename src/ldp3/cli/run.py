@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from ldp3.budget import said_of
 from ldp3.cli import options
+from ldp3.cli.config import expanded
 from ldp3.cli.data import datasets, inputs
 from ldp3.cli.speaking import Console, duration
 from ldp3.errors import InvalidParameter
@@ -45,6 +46,7 @@ def run(
     format: Annotated[Format, Parameter(group=options.OUTPUT)] = "table",
     report: Annotated[Path | None, Parameter(group=options.OUTPUT)] = None,
     dry_run: Annotated[bool, Parameter(group=options.OUTPUT)] = False,
+    config: Annotated[Path | None, Parameter(group=options.OUTPUT)] = None,  # noqa: ARG001
     quiet: options.Quiet = False,
     reading: options.ReadingFlags = options.AS_IT_IS,
 ) -> int:
@@ -76,6 +78,9 @@ def run(
         Write a page with charts to this .html file too.
     dry_run
         Print the grid, the expected time and memory, and stop.
+    config
+        A .toml file with any of these options, or the results of a run, which is repeated; what
+        the command line says as well wins. See `ldp3.cli.config`.
     """
     from ldp3.experiment.grid import experiment
     from ldp3.experiment.looks import built
@@ -112,7 +117,7 @@ def run(
     if not quiet:
         on_compile(lambda: say("compiling kernels (first run only)…"))
     with console:
-        about = {"command": shlex.join(["ldp3", *sys.argv[1:]])}
+        about = {"command": shlex.join(["ldp3", *expanded(sys.argv[1:])])}
         results = run(
             lab, executor, threads, output=output, fresh=fresh, progress=console, about=about
         )

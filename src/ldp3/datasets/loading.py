@@ -220,7 +220,9 @@ def _from_file(path: Path, reading: Reading) -> Dataset:
         return count(users, reading, top or domain)
     if reading.pick:
         raise InvalidParameter(f"{path}: `pick` is for transactions, not for columns.")
-    return _from_values(users if several else _chosen(users, reading), reading, domain)
+    data = _from_values(users if several else _chosen(users, reading), reading, domain)
+    # several columns of one file are several datasets: their names say which
+    return data if reading.column is None else replace(data, name=f"{data.name}:{reading.column}")
 
 
 def _from_values(users: Users, reading: Reading, domain: list[str] | None) -> Dataset:

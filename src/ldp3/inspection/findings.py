@@ -53,7 +53,7 @@ class Findings:
 
     @property
     def suspicious(self) -> bool:
-        """Whether any test says that honest reports would hardly look like this."""
+        """Whether any test says that honest reports would almost never look like this."""
         applied = [f.p_value for f in self.findings if f.p_value is not None]
         return bool(applied) and min(applied) * len(applied) <= self.alpha
 

@@ -48,7 +48,7 @@ class Answer:
         The one of the tied with the least expected regret, and what speaks against it; nothing if
         it is the best.
     tied
-        What cannot be told from it.
+        What is tied with it.
     defaults
         What people often take, among what was measured.
     unbiased
@@ -125,11 +125,11 @@ class Recommendation:
         """What to deploy, where only one question was asked; else for the first one."""
         return self.answers[0].best
 
-    def render(self, format: str = "text") -> str:
-        """As text, Markdown or JSON."""
+    def render(self, format: str = "text", width: int | None = None) -> str:
+        """As text, Markdown or JSON; `width` is the terminal's."""
         from ldp3.recommendation import forms
 
-        return forms.render(self, format)
+        return forms.render(self, format, width)
 
     def plan(self, labels: Sequence[str], plugins: Iterable[str | Path] = ()) -> "Plan":
         """The collection that deploys the first answer over these values."""

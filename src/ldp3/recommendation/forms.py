@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from textwrap import indent
 
 from ldp3.errors import InvalidParameter
-from ldp3.printing import columns, escape_markdown, markdown_table
+from ldp3.printing import columns, escape_markdown, markdown_table, wrapped
 from ldp3.recommendation.answer import Answer, Recommendation
 from ldp3.recommendation.sentences import Candidate, Interval, verdict
 
@@ -14,33 +15,42 @@ FORMATS = "text", "markdown", "json"
 Rows = list[list[str]]
 
 
-def render(found: Recommendation, format: str = "text") -> str:
-    """In one of the formats."""
+def render(found: Recommendation, format: str = "text", width: int | None = None) -> str:
+    """In one of the formats; text is as wide as a terminal of `width`."""
     if format == "json":
         return json.dumps(found.to_dict(), indent=2, ensure_ascii=False)
     if format not in FORMATS:
         raise InvalidParameter(f"format is {', '.join(FORMATS)}, got {format!r}.")
-    page = _Markdown() if format == "markdown" else _Text()
+    page = _Markdown() if format == "markdown" else _Text(width)
     return "\n".join(_page(found, page)).rstrip()
 
 
+@dataclass(frozen=True)
 class _Text:
     """Plain text: titles, indented tables, code as it is."""
+
+    width: int | None = None
 
     def title(self, words: str) -> str:
         return f"{words}\n{'─' * len(words)}"
 
     def paragraph(self, words: str) -> str:
-        return words
+        return wrapped(words, self.width)
 
     def table(self, rows: Rows) -> str:
-        return indent(columns(rows), "  ")
+        return indent(columns(rows, "l", self._inner), "  ")
 
     def code(self, lines: str, language: str = "python") -> str:  # noqa: ARG002
         return indent(lines, "    ")
 
     def items(self, words: Sequence[str]) -> str:
-        return "\n".join(f"· {line}" for line in words)
+        items = (indent(wrapped(line, self._inner), "  ") for line in words)
+        return "\n".join(item.replace(" ", "·", 1) for item in items)
+
+    @property
+    def _inner(self) -> int | None:
+        """How wide what is indented may be."""
+        return None if self.width is None else self.width - 2
 
 
 class _Markdown(_Text):
@@ -122,10 +132,10 @@ def _verdict(found: Recommendation, answer: Answer) -> str:
     reasons = {
         "separated": "",
         "equal": f"They differ by at most {found.margin:.3g} of the error: take what suits you.",
-        "sample": "The sample is too small to tell them apart: a larger one would help.",
+        "sample": "The sample is too small to separate them: a larger one would help.",
         "budget": (
-            f"{answer.best.collections:,} simulated collections did not tell them apart, and more "
-            f"would hardly."
+            f"{answer.best.collections:,} simulated collections did not separate them, and more "
+            f"are unlikely to."
         ),
     }
     said = verdict(

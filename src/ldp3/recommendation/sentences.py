@@ -30,7 +30,7 @@ class Candidate:
     error
         What the metric is, or will be.
     tied
-        Whether it cannot be told from the best one; the best one is.
+        Whether it is tied with the best one; the best one is.
     bits
         Size of a report, where it is known.
     worse
@@ -89,7 +89,7 @@ def verdict(
         return [
             f"At ε = {epsilon:g}, no combination can be called best at {_sure(confidence)}: "
             f"{best.name} measured {instead or extreme} with {measured}, but none of the "
-            f"{len(tied)} others can be told from it. More repeats may tell."
+            f"{len(tied)} others is shown to be worse. More repeats may show it."
         ]
     rank = instead or f"the {extreme}"
     return [
@@ -101,11 +101,11 @@ def verdict(
 
 
 def as_good(best: Candidate, tied: Sequence[Candidate], confidence: float) -> str:
-    """What cannot be told from the best one, and which of them has the smallest reports."""
+    """What is tied with the best one, and which of them has the smallest reports."""
     if not tied:
         return f"Every other combination is worse at {_sure(confidence)}."
     names = listed([c.name for c in tied])
-    together = f"Not to be told from it at {_sure(confidence)}: {names}."
+    together = f"Tied with it at {_sure(confidence)}: {names}."
     return f"{together} {_smallest([best, *tied])}"
 
 

@@ -128,7 +128,7 @@ def _scale(sheet: Sheet) -> str:
 
 
 def _legend(sheet: Sheet) -> str:
-    tied = ", ≈ not to be told from it" if sheet.tied else ""
+    tied = ", ≈ tied with it" if sheet.tied else ""
     return f"{_scale(sheet)} ** best of all{tied}, * best of its row.{_yardstick(sheet)}"
 
 

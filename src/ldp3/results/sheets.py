@@ -83,7 +83,7 @@ class Sheet:
 
     @cached_property
     def tied(self) -> set[tuple[str, str]]:
-        """What cannot be told from the best of all, without what shares its place."""
+        """What is tied with the best of all, without what shares its place."""
         return ties.ties(self.runs, self.better, looks=self.looks) - self.firsts
 
     @cached_property

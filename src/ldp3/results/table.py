@@ -12,7 +12,7 @@ from ldp3 import specs
 from ldp3.errors import InvalidData, InvalidParameter, as_path, one_of, require_share, short
 from ldp3.metrics.base import Metric
 from ldp3.printing import unstyled
-from ldp3.results import forms, sheets, ties
+from ldp3.results import forms, overview, sheets, ties
 from ldp3.results.pairs import ROUNDING
 from ldp3.results.spreadsheets import write_csv
 from ldp3.types import Dataset
@@ -108,7 +108,7 @@ class Results:
         """Every protocol with every method from best to worst, for each question.
 
         A question is a metric, dataset, ε and attack; nothing is pooled over them. `tied` says
-        that a combination cannot be told from the best one: one-sided t-tests against all others,
+        that a combination is not worse than the best one: one-sided t-tests against all others,
         paired within a protocol and Welch's across, corrected for the number of comparisons. With
         probability at least 1−α every truly best combination is among the tied: see `ties`.
         `p_value` is that of the surest test. Methods that gave the same numbers share a rank.
@@ -173,7 +173,8 @@ class Results:
 
     def tables(self, width: int | None = None) -> str:
         """The paper's tables as `show` prints them, with the best in bold at a terminal."""
-        return "\n\n\n".join(forms.texts(self.sheets(), width))
+        sheets = self.sheets()
+        return "\n\n\n".join([*forms.texts(sheets, width), *overview.texts(sheets, width)])
 
     def save(self, path: str | Path) -> None:
         """Write the table (``.csv``, ``.parquet``, ``.json``), or everything into a folder.

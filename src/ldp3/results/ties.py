@@ -1,4 +1,4 @@
-"""Which combination is best, and which ones cannot be told from it.
+"""Which combination is best, and which ones are tied with it.
 
 In each question (metric, dataset, ε, attack) the combination with the best mean leads. A
 combination is *tied* with it unless a one-sided t-test (`pairs`) says that it is worse than some
@@ -68,7 +68,7 @@ def alike(measured: Runs, pair: tuple[str, str]) -> set[tuple[str, str]]:
 
 
 def ties(measured: Runs, better: str, alpha: float = ALPHA, looks: int = 1) -> set[tuple[str, str]]:
-    """The leader and what cannot be told from it, in one of so many looks."""
+    """The leader and what is tied with it, in one of so many looks."""
     p = p_values(measured, better)
     tied, before = set(measured), 0
     while len(tied) != before:

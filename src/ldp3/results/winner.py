@@ -10,12 +10,12 @@ SURE = f"{100 * (1 - ALPHA):g} % confidence"
 
 
 def winner(sheet: Sheet) -> str:
-    """Who won, and who cannot be told from it.
+    """Who won, and who is tied with it.
 
     >>> import numpy as np
     >>> runs = {("ss", "none"): np.array([1.0, 1.1]), ("grr", "none"): np.array([7.0, 9.0])}
     >>> print(winner(Sheet("l1", "x", 9, 2, 1.0, "none", "lower", (), runs)))
-    ss without post-processing measured best, but 2 repeats tell nothing apart.
+    ss without post-processing measured best, but 2 repeats do not separate the others from it.
     """
     others = len(sheet.runs) - len(sheet.firsts)
     name = _names(sheet, sheet.firsts)
@@ -25,11 +25,11 @@ def winner(sheet: Sheet) -> str:
         only = "the other one is" if others == 1 else f"each of the {others} others is"
         return f"{name} is best: {only} worse at {SURE}."
     if len(sheet.tied) == others:
-        some = "a single repeat tells" if sheet.repeats == 1 else f"{sheet.repeats} repeats tell"
-        return f"{name} measured best, but {some} nothing apart."
+        some = "one repeat does" if sheet.repeats == 1 else f"{sheet.repeats} repeats do"
+        return f"{name} measured best, but {some} not separate the others from it."
     return (
-        f"{name} measured best; {_names(sheet, sheet.tied)} cannot be told from it by "
-        f"{sheet.repeats} repeats{_behind(sheet)}."
+        f"{name} measured best; tied with it after {sheet.repeats} repeats{_behind(sheet)}: "
+        f"{_names(sheet, sheet.tied)}."
     )
 
 

@@ -193,6 +193,22 @@ def mean_p(samples: FloatArray, expected: float | FloatArray) -> FloatArray:
     return np.where(constant, np.abs(error) < 1e-9, 2 * stdtr(len(samples) - 1, -np.abs(t)))
 
 
+def spread_p(errors: FloatArray, expected: FloatArray) -> FloatArray:
+    """Two-sided p-values that rows of `errors` vary around 0 with this variance, per column.
+
+    χ², with the degrees of freedom that the kurtosis of the errors leaves (Box 1953): squares are
+    too skewed for a t-test of few of them.
+    """
+    from scipy.special import chdtr, chdtrc
+
+    squares, runs = errors**2, len(errors)
+    spread = np.maximum(squares.mean(axis=0), np.finfo(float).tiny)
+    excess = np.maximum((squares**2).mean(axis=0) / spread**2 - 3, 0)
+    freedom = runs / (1 + excess / 2)
+    statistic = freedom * spread / expected
+    return 2 * np.minimum(chdtr(freedom, statistic), chdtrc(freedom, statistic))
+
+
 def autocorrelation_p(coins: NDArray[Any], reach: int | None = None) -> FloatArray:
     """p-values that a row of coins is independent at every lag up to half its length."""
     from scipy.special import ndtr
