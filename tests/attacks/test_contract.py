@@ -111,7 +111,7 @@ def test_each_value_is_supported_at_the_stated_rate(spec: str, protocol: str, wa
 
 @pytest.mark.parametrize(("spec", "protocol"), CASES)
 def test_both_ways_have_one_law(spec: str, protocol: str) -> None:
-    few = protocol in {"blh", "olh", "olh(g=5)"} and "mga" in spec
+    few = protocol in {"blh", "olh", "olh(g=5)", *SEARCHED} and "mga" in spec
     m, repeats = (40, 60) if few else (100, 300)
     both = [
         np.array([counts(spec, protocol, m, way, s) for s in range(repeats)], dtype=float)

@@ -63,6 +63,15 @@ def test_infer_says_what_is_exact(run: Run) -> None:
     assert all("exact" in line for line in out.splitlines()[1:])
 
 
+def test_cost_and_infer_give_data_too(run: Run) -> None:
+    rows = json.loads(run("attack cost --overtake 1 0 -p grr oue --format json", *DATA)[1])
+    assert [row["protocol"] for row in rows] == ["grr", "oue"]
+    assert rows[0]["made to order"] < rows[0]["honest lies"]
+    out = run("attack infer -p oue --rounds 1 3 --format csv", *DATA)[1]
+    assert out.splitlines()[0] == "epsilon,protocol,prior,rounds,guessed,±,blind,ceiling"
+    assert len(out.splitlines()) == 5
+
+
 def published(folder: Path) -> Path:
     data = ldp3.load("zipf(s=1.1, d=40, n=20_000)")
     plan = ldp3.Plan("pages", "oue", 1.5, data.d)

@@ -33,10 +33,25 @@ LEGEND = (
 
 
 def render(rows: Rows, format: str) -> str:
-    """Rows as a table for people."""
+    """Rows as a table for people, or as data."""
+    if format in ("csv", "json"):
+        head, *body = rows
+        made = [dict(zip(head, map(_value, row), strict=True)) for row in body]
+        table = pl.DataFrame(made, infer_schema_length=None)
+        text = table.write_csv() if format == "csv" else json.dumps(table.to_dicts(), indent=1)
+        return text.rstrip("\n")
     if format == "markdown":
         return markdown_table([[escape_markdown(cell) for cell in row] for row in rows], "lr")
     return columns(rows, "llr")
+
+
+def _value(cell: str) -> float | str:
+    """A number as one; what is exact has an error of 0."""
+    plain = "0" if cell == "exact" else cell.replace(",", "")
+    try:
+        return int(plain) if plain.isdigit() else float(plain)
+    except ValueError:
+        return cell
 
 
 def render_poison(found: Poisoned, format: str) -> str:

@@ -9,6 +9,8 @@ from ldp3.cli.data import one_dataset
 from ldp3.errors import InvalidParameter
 from ldp3.printing import show
 
+Format = Literal["table", "markdown", "csv", "json"]
+
 
 def cost(
     *,
@@ -18,7 +20,7 @@ def cost(
     data: options.Data = ["flights"],  # noqa: B006
     population: options.Population = None,
     plugins: options.Plugins = [],  # noqa: B006
-    format: Annotated[Literal["table", "markdown"], Parameter(group=options.OUTPUT)] = "table",
+    format: Annotated[Format, Parameter(group=options.OUTPUT)] = "table",
     reading: options.ReadingFlags = options.AS_IT_IS,
 ) -> None:
     """Say how many fake users lift one value over another, under every protocol.
@@ -47,5 +49,7 @@ def cost(
             f"{overtake[0]} is more frequent than {overtake[1]} already: swap them."
         )
     rows = cost_rows(users, lead, options.numbers(epsilon), options.specs("-p", protocols), plugins)
-    show(f"To lift {overtake[0]} over {overtake[1]}, who leads by {lead:.3%} of {users.n:,} users:")
+    if format in ("table", "markdown"):
+        leads = f"who leads by {lead:.3%} of {users.n:,} users"
+        show(f"To lift {overtake[0]} over {overtake[1]}, {leads}:")
     show(render(rows, format))

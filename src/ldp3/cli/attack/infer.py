@@ -9,6 +9,8 @@ from ldp3.cli.data import one_dataset
 from ldp3.errors import InvalidParameter
 from ldp3.printing import show
 
+Format = Literal["table", "markdown", "csv", "json"]
+
 
 def infer(
     *,
@@ -20,7 +22,7 @@ def infer(
     data: options.Data = ["flights"],  # noqa: B006
     seed: options.Seed = 0,
     plugins: options.Plugins = [],  # noqa: B006
-    format: Annotated[Literal["table", "markdown"], Parameter(group=options.OUTPUT)] = "table",
+    format: Annotated[Format, Parameter(group=options.OUTPUT)] = "table",
     reading: options.ReadingFlags = options.AS_IT_IS,
 ) -> None:
     """Say how often the best attacker guesses a person's value from the person's own reports.
