@@ -85,6 +85,7 @@ def test_a_class_from_a_file_is_handed_in(tmp_path: Path) -> None:
     assert ldp3.load(plugin(Path(written(tmp_path, DATASET, "dice.py"))).Dice).d == 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["laplace_sum", "paley_response"])
 def test_an_example_keeps_the_contract(name: str) -> None:
     verdict = ldp3.verify(name, plugins=[EXAMPLES / f"{name}.py"])

@@ -411,7 +411,6 @@ def test_a_silent_port_is_one_line_with_certificates_too(monkeypatch: pytest.Mon
             benchmark(DATA, 1, "grr", "norm", executor=f"tls://{place}")
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # Dask's socket
 def test_a_cluster_of_our_own_lets_nobody_else_in() -> None:
     pytest.importorskip("cryptography")
     with dask._client("dask", 1, pytest.fail) as client:

@@ -63,7 +63,7 @@ def test_the_table_does_not_depend_on_who_works() -> None:
 
 @pytest.mark.parametrize("cells", [8, 30])
 def test_a_stopped_run_goes_on_to_the_same_table(tmp_path: Path, cells: int) -> None:
-    stopped = run(tmp_path / "x.csv", progress=Listening(cells=cells))
+    stopped = run(tmp_path / "x.csv", threads=1, progress=Listening(cells=cells))
     assert not stopped.complete
     assert run(tmp_path / "x.csv").table.equals(run().table)
     assert not path_of(tmp_path / "x.csv").exists()
@@ -90,10 +90,10 @@ def test_an_output_with_a_number_of_repeats_is_shown_or_goes_on_to_the_first_loo
 
 
 def test_a_stopped_run_does_not_become_a_shorter_one(tmp_path: Path) -> None:
-    run(tmp_path / "x.csv", progress=Listening(cells=8))
+    run(tmp_path / "x.csv", threads=1, progress=Listening(cells=1))
     with pytest.raises(LDPError, match="go on without `repeats`"):
         run(tmp_path / "x.csv", repeats=20)
-    run(tmp_path / "y.csv", repeats=12, progress=Listening(cells=8))
+    run(tmp_path / "y.csv", repeats=12, threads=1, progress=Listening(cells=1))
     with pytest.raises(LDPError, match="part of a run of 12 repeats"):
         run(tmp_path / "y.csv")
     run(tmp_path / "y.csv", repeats=40)

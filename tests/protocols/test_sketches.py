@@ -21,6 +21,7 @@ def small(name: str, family: int = 0) -> Sketch:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["flh", "cms", "hcms"])
 def test_everything_but_the_mean_given_a_family_is_as_the_contract_asks(name: str) -> None:
     failed = {f.check for f in findings(small(name)) if not f.passed}

@@ -39,7 +39,7 @@ def inspect(
     --------
     >>> from ldp3 import oracle, stream
     >>> oue = oracle("oue", 1.0, 20)
-    >>> inspect(oue, oue.perturb(np.arange(10_000) % 20, stream(0))).suspicious
+    >>> inspect(oue, oue.perturb(np.arange(10_000) % 20, stream(1))).suspicious
     False
     """
     oracle = collection.oracle if isinstance(collection, Plan) else collection

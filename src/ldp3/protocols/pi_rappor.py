@@ -135,7 +135,8 @@ class PiRAPPOR(PureOracle):
         for axis in range(self.digits):
             old, sums = np.moveaxis(sums, axis, 0), np.zeros_like(sums)
             new = np.moveaxis(sums, axis, 0)
-            for v in range(q):
+            first = q if axis else -(-self.d // q ** (self.digits - 1))  # digits that values have
+            for v in range(first):
                 for a in range(q):  # what the other digits and r add up to is -a·v
                     new[v] += np.roll(old[a], a * v, axis=-1)
         return sums[..., 0].reshape(-1)[: self.d].copy()
