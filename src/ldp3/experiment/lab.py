@@ -131,8 +131,9 @@ class Lab:
 
     def _unordered(self, choice: Choice) -> list[str]:
         labels = [name for name, data in self.datasets.items() if not data.ordered]
-        which = f"{', '.join(labels)}: labels without an order"
-        return [f"{choice.spec} does not apply to {which}."] if labels else []
+        all_alike = 1 < len(labels) == len(self.datasets)
+        which = "labels" if all_alike else f"{', '.join(labels)}: labels"
+        return [f"{choice.spec} does not apply to {which} without an order."] if labels else []
 
     def _order_notes(self) -> list[str]:
         """Which metrics go by an order that the values do not have."""
