@@ -20,6 +20,20 @@ class Mine(FrequencyOracle):
         return Estimate(tally.total / tally.n, tally, Noise(1 / tally.n))
 """
 
+SLOW = """
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from ldp3.metrics.base import Metric
+
+@dataclass(frozen=True)
+class Slow(Metric):
+    def compare(self, truth, frequencies):
+        Path(__file__).with_name("at work").touch()
+        time.sleep({seconds})
+        return 1.0
+"""
+
 PURE_PYTHON = """
 from dataclasses import dataclass
 from math import exp

@@ -16,6 +16,7 @@ from ldp3.cli.app import run_command
 from ldp3.collection.plan import Plan
 from tests.cli.fuzzing.lines import line
 from tests.cli.fuzzing.running import fuzz
+from tests.plugin_files import SLOW, written
 
 LDP3 = [sys.executable, "-m", "ldp3"]
 Run = Callable[..., tuple[int, str, str]]
@@ -213,20 +214,8 @@ def test_a_full_or_closed_output_is_one_line(words: list[str], where: str) -> No
 
 def at_work(folder: Path) -> list[str]:
     """A command whose one cell takes longer than anybody waits, and that says when it is at it."""
-    plugin = folder / "slow.py"
-    plugin.write_text(
-        "import time\n"
-        "from dataclasses import dataclass\n"
-        "from pathlib import Path\n"
-        "from ldp3.metrics.base import Metric\n\n"
-        "@dataclass(frozen=True)\n"
-        "class Slow(Metric):\n"
-        "    def compare(self, truth, frequencies):\n"
-        "        Path(__file__).with_name('at work').touch()\n"
-        "        time.sleep(600)\n"
-        "        return 1.0\n"
-    )
-    return [*RUN, "--plugin", str(plugin), "-u", "slow", "-t", "1"]
+    plugin = written(folder, SLOW.format(seconds=600), "slow.py")
+    return [*RUN, "--plugin", plugin, "-u", "slow", "-t", "1"]
 
 
 def started(folder: Path, *more: str) -> "subprocess.Popen[str]":

@@ -17,6 +17,7 @@ import ldp3
 from ldp3.cli import main
 from ldp3.datasets.base import Reading
 from ldp3.experiment.journal import path_of
+from tests.plugin_files import SLOW, written
 
 LDP3 = [sys.executable, "-m", "ldp3"]
 SMALL = ["-p", "grr", "oue", "-m", "norm_sub", "-r", "3"]
@@ -304,20 +305,8 @@ def test_a_stopped_run_resumes_to_the_same_table(tmp_path: Path, how: signal.Sig
 
 def slow_metric(tmp_path: Path) -> list[str]:
     """Options for a run that says when it is at work, and takes its time."""
-    plugin = tmp_path / "slow.py"
-    plugin.write_text(
-        "import time\n"
-        "from dataclasses import dataclass\n"
-        "from pathlib import Path\n"
-        "from ldp3.metrics.base import Metric\n\n"
-        "@dataclass(frozen=True)\n"
-        "class Slow(Metric):\n"
-        "    def compare(self, truth, frequencies):\n"
-        "        Path(__file__).with_name('at work').touch()\n"
-        "        time.sleep(0.02)\n"
-        "        return 1.0\n"
-    )
-    return ["--plugin", str(plugin), "-u", "slow", "-p", "grr", "-m", "norm", "-t", "1"]
+    plugin = written(tmp_path, SLOW.format(seconds=0.02), "slow.py")
+    return ["--plugin", plugin, "-u", "slow", "-p", "grr", "-m", "norm", "-t", "1"]
 
 
 def test_without_an_output_ctrl_c_says_how_to_keep(tmp_path: Path) -> None:

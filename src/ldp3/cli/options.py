@@ -11,6 +11,7 @@ from cyclopts import Group, Parameter
 from ldp3.datasets.base import Format, Pick, Reading
 from ldp3.errors import InvalidParameter, LDPError
 from ldp3.printing import show
+from ldp3.progress import say
 
 if TYPE_CHECKING:
     from ldp3.types import Dataset
@@ -196,6 +197,13 @@ def numbers(values: Sequence[str]) -> list[float]:
         except ValueError:
             raise InvalidParameter(f"-e: epsilon must be a number > 0, got {text!r}.") from None
     return found
+
+
+def announce_compiling() -> None:
+    """Say so when kernels are compiled, for the first command waits for them."""
+    from ldp3.kernels.compile import on_compile
+
+    on_compile(lambda: say("compiling kernels (first run only)…"))
 
 
 @contextmanager

@@ -13,7 +13,6 @@ from ldp3.cli.speaking import Console, duration
 from ldp3.errors import LARGEST_EPSILON, InvalidParameter
 from ldp3.files import require_no_input
 from ldp3.printing import show, terminal_width
-from ldp3.progress import say
 
 if TYPE_CHECKING:
     from ldp3.experiment.grid import Experiment
@@ -76,7 +75,6 @@ def recommend(
     save
         Write the description file of a collection with what was chosen, for clients and server.
     """
-    from ldp3.kernels.compile import on_compile
     from ldp3.recommendation.limits import Limits
     from ldp3.recommendation.recommend import entered, recommend
     from ldp3.recommendation.robustness import Threat
@@ -89,7 +87,7 @@ def recommend(
         require_no_input(save, [*inputs(data), reading.domain, *plugins])
         _require_deployable(chosen, plugins)
     if not quiet:
-        on_compile(lambda: say("compiling kernels (first run only)…"))
+        options.announce_compiling()
     users = one_dataset(data, reading, plugins, "A recommendation is for one sample")
     if dry_run:
         limits = Limits(max_bits, max_decode, unbiased, distribution)

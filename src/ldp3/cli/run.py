@@ -85,7 +85,6 @@ def run(
     from ldp3.experiment.grid import experiment
     from ldp3.experiment.looks import built
     from ldp3.experiment.run import run
-    from ldp3.kernels.compile import on_compile
 
     if keep_estimates and output is None:
         raise InvalidParameter("`keep_estimates` needs a folder to keep them in: --output FOLDER.")
@@ -115,7 +114,7 @@ def run(
     if dry_run:
         return _dry_run(lab, threads)
     if not quiet:
-        on_compile(lambda: say("compiling kernels (first run only)…"))
+        options.announce_compiling()
     with console:
         about = {"command": shlex.join(["ldp3", *expanded(sys.argv[1:])])}
         results = run(

@@ -4,8 +4,10 @@ The variance of a pure protocol, $n \mathrm{Var}[\hat f] = A + f s$, has two par
 parameter that makes $A$ least, for values that nobody holds, does not make it least for heavy ones:
 there, fewer cells or smaller subsets do better.
 
-References ---------- Pan. *Improving count-mean sketch as the leading locally differentially
-private frequency estimator.* CSF 2025 (the least worst case).
+References
+----------
+Pan. *Improving count-mean sketch as the leading locally differentially private frequency
+estimator.* CSF 2025 (the least worst case).
 """
 
 from collections.abc import Callable

@@ -225,8 +225,10 @@ class CMS(Sketch):
     >>> oracle.estimate(oracle.aggregate(reports)).frequencies.round(1) + 0.0
     array([0.5, 0.5, 0. , 0. ])
 
-    References ---------- Apple Differential Privacy Team. *Learning with privacy at scale.* Apple
-    Machine Learning Journal 2017.
+    References
+    ----------
+    Apple Differential Privacy Team. *Learning with privacy at scale.* Apple Machine Learning
+    Journal 2017.
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("count-mean sketch",)
@@ -308,8 +310,10 @@ class HCMS(Sketch):
     >>> oracle.estimate(oracle.aggregate(reports)).frequencies.round(1) + 0.0
     array([0.5, 0.5, 0. , 0. ])
 
-    References ---------- Apple Differential Privacy Team. *Learning with privacy at scale.* Apple
-    Machine Learning Journal 2017.
+    References
+    ----------
+    Apple Differential Privacy Team. *Learning with privacy at scale.* Apple Machine Learning
+    Journal 2017.
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("Hadamard count-mean sketch",)

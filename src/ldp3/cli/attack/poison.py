@@ -69,7 +69,6 @@ def poison(
     from ldp3.experiment.grid import experiment
     from ldp3.experiment.lab import Lab
     from ldp3.experiment.run import run
-    from ldp3.kernels.compile import on_compile
 
     named = [spec for spec in options.specs("-a", attack) if spec != "none"]
     if not named:
@@ -102,7 +101,7 @@ def poison(
         raise InvalidParameter(f"None of {', '.join(named)} can be carried out here.")
     console.notes([*lab.notes, *said_of(*lab.experiment.epsilons)])
     if not quiet:
-        on_compile(lambda: say("compiling kernels (first run only)…"))
+        options.announce_compiling()
     with console:
         about = {"command": shlex.join(["ldp3", *sys.argv[1:]])}
         results = run(
