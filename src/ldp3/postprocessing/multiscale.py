@@ -26,7 +26,7 @@ class Multiscale(PostProcessor):
     $$w_c \leftarrow e^{ψ(N_c + b_c)}, \qquad f'_v = E_w[θ \mid \hat f_v],$$
 
     where $e^{ψ(N)} ≈ N - ½$ lets a part that explains less than a value die: lone values end in
-    wide tents and are hardly shrunk, crowds in atoms or narrow tents and are shrunk fully. The
+    wide tents and are shrunk little, crowds in atoms or narrow tents and are shrunk fully. The
     $b_c$ sum to ¼, a background for sizes that nobody has seen. A distribution. No parameters.
     Deterministic: a fixed number of steps from a fixed start, not the optimum of a convex problem.
     Costs about $O(d)$ per step, and grows slowly with $n$.
