@@ -19,8 +19,15 @@ function named(dataset) {
     ({ ...one, ...Object.fromEntries(names.map((name) => [name, dataset[name][one[name]]])) }));
 }
 
-// What a name means, or nothing.
-const meaning = (name) => (Object.hasOwn(report.words, name) ? report.words[name] : "");
+// A name as people read it (GRR, Norm-Sub, ℓ1); files and addresses keep the one that is typed.
+const title = (name) => (Object.hasOwn(report.titles, name) ? report.titles[name] : name);
+
+// What a name or its title means, or nothing.
+const typed = Object.fromEntries(Object.entries(report.titles).map(([name, read]) => [read, name]));
+const meaning = (name) => {
+  const own = Object.hasOwn(typed, name) ? typed[name] : name;
+  return Object.hasOwn(report.words, own) ? report.words[own] : "";
+};
 
 const byId = (id) => document.getElementById(id);
 
@@ -43,7 +50,7 @@ function short(value) {
 }
 
 // A choice among things; where there is only one, there is nothing to choose.
-function offer(id, things, current, words = String) {
+function offer(id, things, current, words = title) {
   const select = byId(id);
   if (!select) return;
   select.replaceChildren(...things.map((thing, i) => {
