@@ -18,11 +18,10 @@ function worstRows(given, sheet) {
   }));
 }
 
-// A line from nothing to what the formula says, and what was measured.
+// What the formula says, and what was measured.
 function gainRows(given) {
   const own = (row) => row.epsilon === chosen.epsilon && row.attack === attacker.attack;
-  const lines = given.formulas.filter(own).flatMap((row) =>
-    [{ ...row, share: 0, gain: 0, kind: "formula" }, { ...row, kind: "formula" }]);
+  const lines = given.formulas.filter(own).map((row) => ({ ...row, kind: "formula" }));
   return [...lines, ...given.gains.filter(own).map((row) => ({ ...row, kind: "measured" }))];
 }
 
