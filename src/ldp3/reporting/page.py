@@ -121,8 +121,11 @@ def _attacked(attacked: Attacked) -> str:
     """Who attacks, and what for."""
     targets = attacked.results.manifest.get("targets")
     named = f", who want to raise {', '.join(map(str, targets))}" if targets else ""
-    fakes = "An unknown number of" if attacked.fakes is None else f"{attacked.fakes:,}"
-    return f"{fakes} fake users ({attacked.share:.2%} of all){named}."
+    if not attacked.fakes:
+        return f"An unknown number of fake users{named}."
+    numbers = ", ".join(f"{m:,}" for m in attacked.fakes)
+    shares = ", ".join(f"{attacked.share(m):.2%}" for m in attacked.fakes)
+    return f"{numbers} fake users ({shares} of all){named}."
 
 
 def _values(found: Findings) -> str:

@@ -7,13 +7,16 @@ let page = report.datasets[0]; // the dataset that is shown
 let combinations = named(page);
 const chosen = { metric: page.sheets[0].metric, epsilon: page.sheets[0].epsilon };
 
+// Rows with names, of rows without and the names once.
+function unpacked({ columns, rows }) {
+  return rows.map((row) => Object.fromEntries(columns.map((name, i) => [name, row[i]])));
+}
+
 // Of every metric, ε, protocol and method; the data has names as numbers.
 function named(dataset) {
-  return dataset.combinations.rows.map((row) => {
-    const one = Object.fromEntries(dataset.combinations.columns.map((name, i) => [name, row[i]]));
-    for (const name of ["metric", "epsilon", "protocol", "method"]) one[name] = dataset[name][one[name]];
-    return one;
-  });
+  const names = ["metric", "epsilon", "protocol", "method"];
+  return unpacked(dataset.combinations).map((one) =>
+    ({ ...one, ...Object.fromEntries(names.map((name) => [name, dataset[name][one[name]]])) }));
 }
 
 // A name as people read it (GRR, Norm-Sub, ℓ1); files and addresses keep the one that is typed.
