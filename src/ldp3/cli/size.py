@@ -10,6 +10,7 @@ from ldp3.cli import options
 from ldp3.cli.data import one_dataset
 from ldp3.cli.speaking import Console
 from ldp3.errors import InvalidParameter
+from ldp3.printing import terminal_width
 
 
 def size(
@@ -79,7 +80,7 @@ def size(
         plugins=plugins,
     )
     Console().notes(said_of(found.best.epsilon))
-    with options.printing(found.render(format)):
+    with options.printing(found.render(format, terminal_width())):
         if figure is not None:
             from ldp3.reporting.planning import draw
 

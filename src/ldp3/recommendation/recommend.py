@@ -183,7 +183,7 @@ def entered(
 def _populations(sample: Dataset, n: int, seed: int, threads: int | None) -> tuple[Dataset, ...]:
     """The data that the sample may come from."""
     model = Populations(sample, n, seed)
-    model.prior  # noqa: B018 (before threads ask for it all at once)
+    model.fitted  # noqa: B018 (before threads ask for it all at once)
     with ThreadPoolExecutor(threads or available_cores()) as pool:
         drawn = list(pool.map(model.draw, range(race.populations(sample.d))))
     return tuple(replace(data, name=f"population {b}") for b, data in enumerate(drawn))

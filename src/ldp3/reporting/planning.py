@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 AROUND = 0.25, 0.5, 1.0, 2.0, 4.0  # times the ε of the answer
+LABELS = {"value": "± percentage points", "l1": "l1"}
 REACH, POINTS = 30, 9  # users: times and parts of those of the answer
 
 
@@ -23,8 +24,6 @@ def draw(found: Size, path: str | Path) -> None:
     from matplotlib import style
 
     file = figure_path(path)
-    if found.simulated:
-        raise InvalidParameter("A figure shows what theory knows: `goal` value, or l1 alone.")
     with style.context(["default", figures.STYLE]), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph")
         figures.save(_figure(found), {file.suffix[1:]: file})
@@ -44,11 +43,11 @@ def _figure(found: Size) -> "Figure":
     best, figure = found.best, Figure(figsize=(3.4, 2.4))
     axes = figure.add_subplot()
     users = np.unique(np.geomspace(best.users / REACH, best.users * REACH, POINTS).astype(int) + 1)
-    scale = 100 if found.goal == "value" else 1
+    scale = 1 if found.goal == "l1" else 100
     budgets = [times * best.epsilon for times in AROUND if times * best.epsilon <= 20]
     dashes = palette.cycled(palette.DASHES, len(budgets))
     for epsilon, colour, dash in zip(budgets, palette.COLOURS, dashes, strict=False):
-        errors = [scale * found.least_error(epsilon, int(n)) for n in users]
+        errors = [scale * found.least_error(epsilon, int(n)) or np.nan for n in users]
         line = "-" if dash[1] == 0 else (0, dash)
         axes.plot(users, errors, color=colour, linestyle=line, label=f"ε = {epsilon:.3g}")
     axes.plot([best.users], [scale * best.error], "ko", markersize=3)
@@ -58,6 +57,6 @@ def _figure(found: Size) -> "Figure":
     axes.yaxis.set_major_formatter(lambda y, _: number(y))
     axes.grid(linewidth=0.3, color="#d0d0d0")
     axes.set_xlabel(f"users, d = {found.d:,}")
-    axes.set_ylabel("± percentage points" if found.goal == "value" else found.goal)
+    axes.set_ylabel(LABELS.get(found.goal, "wrong orders, %"))
     axes.legend(frameon=False)
     return figure

@@ -6,28 +6,29 @@ from math import ceil, floor, log10
 
 from ldp3.collection.description import ledger
 from ldp3.errors import InvalidParameter
-from ldp3.printing import columns
+from ldp3.printing import columns, wrapped
 from ldp3.sizing.size import Option, Size
 
 FORMATS = "text", "json"
 NEAR = 0.01  # share of the users that nobody notices, but everybody notices the bits
 
 
-def render(found: Size, format: str = "text") -> str:
-    """In one of the formats."""
+def render(found: Size, format: str = "text", width: int | None = None) -> str:
+    """In one of the formats; text in lines of at most `width`."""
     if format == "json":
         return json.dumps(found.to_dict(), indent=2, ensure_ascii=False)
     if format not in FORMATS:
         raise InvalidParameter(f"format is {', '.join(FORMATS)}, got {format!r}.")
     best = found.best
-    parts = [_headline(found), columns(_table(found), "lr"), _cheaper(found), _half(found)]
-    parts += [ledger(float(_epsilon(best)))[0], _repeated(found), _source(found)]
-    return "\n\n".join(part for part in parts if part)
+    said = [_cheaper(found), _half(found)]
+    said += [ledger(float(_epsilon(best)))[0], _repeated(found), found.source]
+    parts = [wrapped(part, width) for part in (_headline(found), *said) if part]
+    return "\n\n".join([parts[0], columns(_table(found), "lr", width), *parts[1:]])
 
 
 def _headline(found: Size) -> str:
     best, sure = found.best, f"{100 * found.confidence:g} % confidence"
-    held = f"a value that {_percent(found.share or 0.0)} hold"
+    held = f"a value that {_percent(found.share)} hold" if found.share else "a value nobody holds"
     off, top = error(found, best), found.goal.removeprefix("top").strip()
     where = f"d = {found.d:,}"
     if found.asked == "error":
@@ -49,10 +50,24 @@ def _headline(found: Size) -> str:
 
 def error(found: Size, option: Option) -> str:
     """As its goal counts it."""
-    if found.goal == "value":
-        points = f"{100 * option.error:.3g}"
-        return f"± {points} percentage point{'' if points == '1' else 's'}"
-    return _percent(option.error) if found.goal != "l1" else f"{option.error:.3g}"
+    if found.goal not in ("value", "l1"):
+        return _percent(option.error)
+    off = option.error if found.goal == "l1" else 100 * option.error
+    shown = digits(off) if found.asked == "error" else f"{off:.3g}"
+    if found.goal == "l1":
+        return shown
+    return f"± {shown} percentage point{'' if shown == '1' else 's'}"
+
+
+def digits(number: float) -> str:
+    """Three digits, so that neighbours in a table differ where they do; whole numbers as such.
+
+    >>> [digits(x) for x in (1.2, 1.204, 1, 64.5, 1234)]
+    ['1.20', '1.20', '1', '64.5', '1,234']
+    """
+    if number == round(number):
+        return f"{number:,.0f}"
+    return f"{number:,.{max(2 - floor(log10(number)), 0)}f}"
 
 
 def users(option: Option) -> str:
@@ -103,13 +118,10 @@ def _half(found: Size) -> str:
 def _repeated(found: Size) -> str:
     """What asking the same people again and again costs."""
     best, rounds, again = found.best, found.rounds, found.repeated
-    each = best.epsilon / rounds
+    each, weekly = best.epsilon / rounds, ", as one a week for a year," if rounds == 52 else ""
     said = (
-        f"{rounds} collections from the same people, as one a week for a year, spend "
-        f"ε = {rounds * best.epsilon:.4g} if every report is fresh."
-        if rounds == 52
-        else f"{rounds} collections from the same people spend ε = {rounds * best.epsilon:.4g} if "
-        f"every report is fresh."
+        f"{rounds} collections from the same people{weekly} spend ε = "
+        f"{rounds * float(_epsilon(best)):.4g} if every report is fresh."
     )
     if found.asked == "epsilon":
         return said
@@ -119,14 +131,6 @@ def _repeated(found: Size) -> str:
     then = users(again) if found.asked == "users" else error(found, again)
     memo = "A client with a memo spends ε once for each different value."
     return f"{said}{goal}{then}, with {again.protocol}. {memo}"
-
-
-def _source(found: Size) -> str:
-    if found.simulated:
-        return "By simulated collections, for the protocol with the least noise."
-    if found.goal == "value":
-        return "By theory: the intervals are those that `ldp3 estimate` prints."
-    return "By theory, without post-processing, which makes the error smaller."
 
 
 def _epsilon(option: Option) -> str:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from functools import partial
 from math import inf
 from pathlib import Path
 from types import ModuleType
@@ -29,13 +28,15 @@ from ldp3.experiment.grid import Choice, Named, choices
 from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import method as build_method
 from ldp3.protocols.base import FrequencyOracle
-from ldp3.sizing.goals import Goal, OrderGoal, SumGoal, ValueGoal, single
-from ldp3.sizing.solving import MOST_USERS, least_epsilon, least_users
+from ldp3.sizing.goals import Goal, SumGoal, ValueGoal, single
+from ldp3.sizing.order import OrderGoal
+from ldp3.sizing.solving import MOST_USERS, least_epsilon
 
 Asked = Literal["users", "epsilon", "error"]
 KIND: type[FrequencyOracle] = FrequencyOracle  # type: ignore[type-abstract]
 MOST_VALUES = 2**24  # as for most protocols
 ROUNDS = 52  # a week's collections, for a year
+NEAR = 3  # protocols that may be best for other users or ε, where trying takes long
 
 
 @dataclass(frozen=True)
@@ -60,18 +61,18 @@ class Size:
     goal, share, d, method, confidence
         What is to be known, and how surely.
     options
-        From best to worst: by the fewest users, the least ε or the smallest error. Where the error
-        is simulated, only the protocol with the least noise.
+        From best to worst: by the fewest users, the least ε or the smallest error.
     half
         The best option if only half of those who are asked answer; where users are asked for, whom
         to ask. None where no ε makes good for it.
     rounds, repeated
         So many collections from the same people, and the best option if ε is to be spent once
         over all of them; None where no number of users is enough, or ε was asked for.
-    simulated
-        Whether errors come from simulated collections; else from theory.
+    simulated, source
+        Whether errors come from simulated collections, or from theory; the same in words.
     least_error
-        The error of the best protocol at another ε with another number of users.
+        The error of the best protocol at another ε with another number of users; where it is
+        simulated, of the one that is best here.
     """
 
     asked: Asked
@@ -85,6 +86,7 @@ class Size:
     rounds: int
     repeated: Option | None
     simulated: bool
+    source: str
     least_error: Callable[[float, int], float] = field(repr=False, compare=False)
 
     @property
@@ -97,11 +99,11 @@ class Size:
         names = [one.name for one in fields(self) if one.name != "least_error"]
         return {"best": asdict(self.best), **{name: _plain(getattr(self, name)) for name in names}}
 
-    def render(self, format: str = "text") -> str:
-        """As text or JSON."""
+    def render(self, format: str = "text", width: int | None = None) -> str:
+        """As text, in lines of at most `width`, or JSON."""
         from ldp3.sizing import forms
 
-        return forms.render(self, format)
+        return forms.render(self, format, width)
 
     def __repr__(self) -> str:
         return self.render()
@@ -174,6 +176,7 @@ def size(
     options = solver.options(epsilon, population, error)
     if not options:
         raise InvalidParameter(f"No protocol serves {len(frequencies):,} values: name others.")
+    best, near = options[0], solver.near(options)
     return Size(
         asked,
         goal,
@@ -182,11 +185,12 @@ def size(
         method,
         confidence,
         options,
-        _half(solver, asked, options[0]),
+        _half(near, asked, best),
         rounds,
-        _repeated(solver, asked, options[0], rounds),
+        _repeated(near, asked, best, rounds),
         aim.simulated,
-        solver.least_error,
+        aim.source(solver.oracles(best.epsilon)[best.protocol], best.users),
+        solver.near(options[:1]).least_error,
     )
 
 
@@ -232,9 +236,12 @@ def _frequencies(
         if share is None:
             return sample.frequencies
         d = sample.d
+    if d is None:
+        raise InvalidParameter(
+            "Give `data`, a sample, or `domain_size`, how many values there are."
+        )
     fits = whole(as_python(d), 2, MOST_VALUES)
-    require(fits, "`domain_size`", "must be from 2 to 2²⁴, or give `data`", d)
-    assert d is not None
+    require(fits, "`domain_size`", "must be from 2 to 2²⁴", d)
     return single(0.0 if share is None else share, int(d))
 
 
@@ -270,27 +277,25 @@ class _Solver:
     def options(
         self, epsilon: float | None, users: int | None, error: float | None
     ) -> tuple[Option, ...]:
-        """Of every protocol; where the error is simulated, of the one with the least noise."""
+        """Of every protocol, from best to worst."""
         if epsilon is None:
             assert users is not None
             assert error is not None
             return self._by_epsilon(users, error)
-        rough, found = self.goal.simulated, []
+        found = []
         for spec, oracle in self.oracles(epsilon).items():
             if error is None:
                 assert users is not None
                 n, off = users, self.goal.error(oracle, users)
             else:
-                n = least_users(partial(self.goal.error, oracle), error, rough=rough)
-                off = error
+                n, off = self.goal.least(oracle, error), error
             found.append(Option(spec, epsilon, n, off, oracle.report_bits))
         return tuple(sorted(found, key=lambda option: (option.users, option.error)))
 
     def _by_epsilon(self, users: int, error: float) -> tuple[Option, ...]:
-        groups = [self.protocols] if self.goal.simulated else [[c] for c in self.protocols]
         found = []
-        for group in groups:
-            solver = replace(self, protocols=group)
+        for choice in self.protocols:
+            solver = replace(self, protocols=[choice])
             epsilon = least_epsilon(lambda e, solver=solver: solver.least_error(e, users), error)  # type: ignore[misc]
             if epsilon < inf:
                 (best, *_) = solver.options(epsilon, users, None)
@@ -308,13 +313,16 @@ class _Solver:
         return min((self.goal.error(oracle, users) for oracle in oracles), default=inf)
 
     def oracles(self, epsilon: float) -> dict[str, FrequencyOracle]:
-        """What can be deployed at this ε; where errors are simulated, the one with least noise."""
-        made = {c.spec: o for c in self.protocols if (o := self._oracle(c, epsilon)) is not None}
-        if not self.goal.simulated or not made:
-            return made
-        noise = SumGoal(self.goal.frequencies, self.goal.confidence, self.goal.seed)
-        spec = min(made, key=lambda spec: noise.error(made[spec], 10**6))
-        return {spec: made[spec]}
+        """What can be deployed at this ε."""
+        made = ((choice.spec, self._oracle(choice, epsilon)) for choice in self.protocols)
+        return {spec: oracle for spec, oracle in made if oracle is not None}
+
+    def near(self, options: Sequence[Option]) -> "_Solver":
+        """With the best of these only, where errors are simulated and all would take long."""
+        if not self.goal.simulated:
+            return self
+        names = [option.protocol for option in options[:NEAR]]
+        return replace(self, protocols=[c for c in self.protocols if c.spec in names])
 
     def _oracle(self, choice: Choice, epsilon: float) -> FrequencyOracle | None:
         d = len(self.goal.frequencies)

@@ -4,6 +4,12 @@
 
 const attacker = { attack: null };
 
+for (const { attacked } of report.datasets) {
+  for (const name of ["worst", "gains", "formulas", "weights", "successes"]) {
+    if (attacked) attacked[name] = unpacked(attacked[name]);
+  }
+}
+
 function worstRows(given, sheet) {
   const rows = given.worst.filter(isChosen);
   const close = closeness(rows, sheet.better);
