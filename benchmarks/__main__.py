@@ -45,6 +45,7 @@ SECTIONS: dict[str, list[str]] = {
         "benchmarks.users.measure('hrr', 1024, peers=False)",
     ],
     "commands": [
+        "benchmarks.engine.one_kernel()",
         "benchmarks.engine.command('--help')",
         "benchmarks.engine.command('run', '-r', '10')",
         "benchmarks.engine.command('run')",

@@ -10,6 +10,7 @@ then it and what was recommended are compared in many other repeats, so that no 
 import argparse
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -35,7 +36,7 @@ YOURS = 5_000, 200_000  # people and users for a file of values and counts
 def sample(data: Dataset, people: int) -> Dataset:
     rng = ldp3.stream(0, "held out", data.name)
     histogram = rng.multinomial(people, data.frequencies)
-    return Dataset(data.name, histogram, data.labels, data.positions)
+    return replace(data, histogram=histogram, values=None)
 
 
 def regrets(data: Dataset, people: int, users: int) -> Iterator[dict[str, object]]:

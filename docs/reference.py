@@ -12,6 +12,7 @@ from typing import Any
 import ldp3
 from ldp3.cli.app import app
 from ldp3.kinds import aliases_of, every_kind, find
+from ldp3.results.names import written
 
 HEAD = {
     "protocols": "What a user's device sends, and how the server estimates frequencies from it.",
@@ -36,15 +37,21 @@ def write(folder: Path) -> None:
 def kind_page(several: str, kind: type) -> str:
     """All of a kind, one section each, in the order of their names."""
     sections = [
-        f"## `{name}`{_also(cls)}\n\n{as_markdown(inspect.getdoc(cls) or '')}"
+        f"## {_title(kind, name)}\n\n{_also(cls)}{as_markdown(inspect.getdoc(cls) or '')}"
         for name, cls in sorted(find(kind).items())
     ]
     return f"# {several.capitalize()}\n\n{HEAD[several]}\n\n" + "\n\n".join(sections) + "\n"
 
 
+def _title(kind: type, name: str) -> str:
+    """As people read it, and as it is typed."""
+    read = written(kind, name)
+    return f"`{name}`" if read == name else f"{read}: `{name}`"
+
+
 def _also(cls: type) -> str:
     names = ", ".join(aliases_of(cls))
-    return f" ({names})" if names else ""
+    return f"*Also: {names}.*\n\n" if names else ""
 
 
 def api_page(module: ModuleType) -> str:

@@ -63,6 +63,9 @@ def test_the_source_package_can_be_tested(built: Path) -> None:
     inside = {name.partition("/")[2] for name in names}
     assert {"pyproject.toml", "README.md", "LICENSE", "tests/test_package.py"} <= inside
     assert not [name for name in inside if ".venv" in name or "__pycache__" in name]
+    assert not [name for name in inside if name.startswith(("site/", "docs/reference/"))]
+    assert "docs/leaderboard.html" not in inside  # as large as all the rest
+    assert "docs/index.md" in inside
 
 
 def test_a_client_installs_from_the_wheel_without_a_compiler(built: Path, tmp_path: Path) -> None:

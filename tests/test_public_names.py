@@ -7,7 +7,17 @@ import pytest
 
 import ldp3
 
-SLOW = ("numba", "scipy", "polars", "cyclopts", "rich", "jinja2", "matplotlib", "vl_convert")
+SLOW = (
+    "numpy",
+    "numba",
+    "scipy",
+    "polars",
+    "cyclopts",
+    "rich",
+    "jinja2",
+    "matplotlib",
+    "vl_convert",
+)
 
 
 @pytest.mark.parametrize("name", ldp3.__all__)
@@ -38,6 +48,16 @@ def ran(code: str) -> "subprocess.CompletedProcess[str]":
 def test_importing_ldp3_imports_nothing_slow() -> None:
     code = f"import sys, ldp3; print([m for m in {SLOW} if m in sys.modules])"
     assert ran(code).stdout == "[]\n"
+
+
+def test_the_list_of_commands_waits_for_nothing_slow() -> None:
+    slow = [name for name in SLOW if name not in ("cyclopts", "rich")]
+    slow += ["rich.markdown", "importlib.metadata", "concurrent.futures"]
+    code = (
+        "import sys\nfrom ldp3.cli.app import run_command\n"
+        f"run_command(['--help']); print([m for m in {slow} if m in sys.modules])"
+    )
+    assert ran(code).stdout.splitlines()[-1] == "[]"
 
 
 def test_without_the_extra_a_name_says_what_to_install() -> None:

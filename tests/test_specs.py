@@ -38,7 +38,6 @@ def test_a_spec_is_a_name_and_parameters(spec: str, name: str, params: dict[str,
         "",
         "olh(",
         "olh(4)",
-        "olh(g=x)",
         "olh(g=4)5",
         "(g=4)",
         "olh(**{'g': 4})",
@@ -135,3 +134,9 @@ def test_a_parameter_for_the_best_one_has_one_spelling() -> None:
     for spec in ("olh(g=0.0)", "olh(g=False)", "ss(k=0.0)", "ss(k=False)"):
         with pytest.raises(LDPError, match="must be"):
             build(FrequencyOracle, spec, epsilon=1.0, d=9)  # type: ignore[type-abstract]
+
+
+def test_a_bare_word_is_a_text_which_a_number_refuses() -> None:
+    assert parse("mga(padding=law)") == ("mga", {"padding": "law"})
+    with pytest.raises(LDPError, match="OLH: g must be"):
+        build(FrequencyOracle, "olh(g=x)", epsilon=1.0, d=10)  # type: ignore[type-abstract]

@@ -4,12 +4,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ldp3.errors import LDPError, needing_full, require_values
-from ldp3.noise import Noise, PureNoise, Support
-from ldp3.randomness.secure import secure
-from ldp3.randomness.streams import stream
-from ldp3.types import Dataset, Estimate, Tally
 
-if TYPE_CHECKING:  # a client that only perturbs must not wait for what it does not use
+if TYPE_CHECKING:  # nobody must wait for what they do not use, nor `ldp3 --help` for NumPy
     from ldp3.adversary.inference import inference
     from ldp3.attacks.base import Attack
     from ldp3.collection.aggregator import Aggregator
@@ -21,9 +17,12 @@ if TYPE_CHECKING:  # a client that only perturbs must not wait for what it does 
     from ldp3.experiment.run import benchmark
     from ldp3.inspection.inspect import inspect
     from ldp3.metrics.base import Metric
+    from ldp3.noise import Noise, PureNoise, Support
     from ldp3.postprocessing.base import PostProcessor
     from ldp3.protocols.base import FrequencyOracle, PureOracle
     from ldp3.protocols.layout import Bits, Code, Fields
+    from ldp3.randomness.secure import secure
+    from ldp3.randomness.streams import stream
     from ldp3.randomness.words import Words
     from ldp3.recommendation.recommend import recommend
     from ldp3.reporting.figures import plot
@@ -31,6 +30,7 @@ if TYPE_CHECKING:  # a client that only perturbs must not wait for what it does 
     from ldp3.results.storage import load_results
     from ldp3.results.table import Results
     from ldp3.sizing.size import size
+    from ldp3.types import Dataset, Estimate, Tally
     from ldp3.verification.verify import verify
 
 __version__ = "0.2.0"
@@ -41,14 +41,20 @@ _LAZY = {
     "Bits": "ldp3.protocols.layout",
     "Client": "ldp3.collection.client",
     "Code": "ldp3.protocols.layout",
+    "Dataset": "ldp3.types",
+    "Estimate": "ldp3.types",
     "Fields": "ldp3.protocols.layout",
     "FrequencyOracle": "ldp3.protocols.base",
     "Metric": "ldp3.metrics.base",
+    "Noise": "ldp3.noise",
     "Plan": "ldp3.collection.plan",
     "PostProcessor": "ldp3.postprocessing.base",
+    "PureNoise": "ldp3.noise",
     "PureOracle": "ldp3.protocols.base",
     "Results": "ldp3.results.table",
     "Source": "ldp3.datasets.base",
+    "Support": "ldp3.noise",
+    "Tally": "ldp3.types",
     "Words": "ldp3.randomness.words",
     "benchmark": "ldp3.experiment.run",
     "difference": "ldp3.collection.differences",
@@ -59,7 +65,9 @@ _LAZY = {
     "plot": "ldp3.reporting.figures",
     "recommend": "ldp3.recommendation.recommend",
     "report": "ldp3.reporting.page",
+    "secure": "ldp3.randomness.secure",
     "size": "ldp3.sizing.size",
+    "stream": "ldp3.randomness.streams",
     "verify": "ldp3.verification.verify",
 }
 

@@ -1,4 +1,7 @@
-"""What can go wrong by a person's mistake, each said in one line."""
+"""What can go wrong by a person's mistake, each said in one line.
+
+NumPy is imported by the functions that check arrays: `ldp3 --help` need not wait for it.
+"""
 
 import difflib
 import inspect
@@ -10,10 +13,11 @@ from itertools import islice
 from math import inf, isfinite
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 T = TypeVar("T")
 
@@ -94,6 +98,8 @@ def several(given: object, what: str) -> list[Any]:
 
 def require_generator(who: object, rng: object) -> None:
     """Randomness is a generator: a seed makes one only by `stream`."""
+    import numpy as np
+
     if not isinstance(rng, np.random.Generator):
         raise InvalidParameter(
             f"{_name(who)}: a generator is needed, `ldp3.secure()` for people's reports or "
@@ -101,8 +107,10 @@ def require_generator(who: object, rng: object) -> None:
         )
 
 
-def require_histogram(who: object, histogram: object, d: int) -> NDArray[np.int64]:
+def require_histogram(who: object, histogram: object, d: int) -> "NDArray[np.int64]":
     """How many users hold each value, as an array."""
+    import numpy as np
+
     try:
         given = np.asarray(histogram)
     except ValueError:  # of unequal lengths
@@ -115,8 +123,10 @@ def require_histogram(who: object, histogram: object, d: int) -> NDArray[np.int6
     return given
 
 
-def as_floats(who: object, **arrays: object) -> list[NDArray[np.float64]]:
+def as_floats(who: object, **arrays: object) -> "list[NDArray[np.float64]]":
     """Arrays of numbers; what is none is refused by its name."""
+    import numpy as np
+
     made = []
     for what, given in arrays.items():
         try:
@@ -143,11 +153,15 @@ def whole(number: object, low: float = -inf, high: float = inf) -> TypeGuard[int
 
 def as_python(number: T) -> T:
     """A number of NumPy's as one of Python's; anything else as it is."""
+    import numpy as np
+
     return number.item() if isinstance(number, np.generic) else number
 
 
 def settle_numbers(thing: Any) -> None:
     """Let the fields of a frozen dataclass hold Python's numbers, not NumPy's."""
+    import numpy as np
+
     for field in fields(thing):
         given = getattr(thing, field.name)
         if isinstance(given, np.generic):
@@ -170,8 +184,10 @@ def require_possible(who: object, epsilon: float) -> None:
     require(epsilon <= LARGEST_EPSILON, who, what, epsilon)
 
 
-def require_values(who: object, values: object, d: int) -> NDArray[np.uint32]:
+def require_values(who: object, values: object, d: int) -> "NDArray[np.uint32]":
     """The users' values as codes; the first one that is no integer in `[0, d)` is named."""
+    import numpy as np
+
     try:
         given = np.asarray(values)
     except ValueError:  # of unequal lengths
@@ -191,8 +207,10 @@ def require_values(who: object, values: object, d: int) -> NDArray[np.uint32]:
     return given.astype(np.uint32, copy=False)
 
 
-def require_finite(who: object, **arrays: NDArray[Any]) -> None:
+def require_finite(who: object, **arrays: "NDArray[Any]") -> None:
     """Refuse arrays that are empty, not one-dimensional, of unequal length, or not finite."""
+    import numpy as np
+
     name = _name(who)
     lengths = {len(a) if a.ndim == 1 else -1 for a in arrays.values()}
     if lengths & {0, -1}:

@@ -12,11 +12,13 @@ import re
 from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ldp3.errors import InvalidParameter, UnknownName, did_you_mean, short, site
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
 
@@ -143,8 +145,10 @@ def _spellings(found: dict[str, type[T]]) -> dict[str, type[T]]:
     return {plain(s): c for own, c in found.items() for s in (own, *aliases_of(c))}
 
 
-def _entry_points(kind: type) -> list[EntryPoint]:
+def _entry_points(kind: type) -> "list[EntryPoint]":
     """Groups are called like our folders: ``ldp3.protocols``, ``ldp3.metrics`` …"""
+    from importlib.metadata import entry_points  # slow to import, and not every command asks
+
     return list(entry_points(group=_folder(kind)))
 
 

@@ -1,6 +1,15 @@
-"""Lines with a seal in front, so that damage shows, for files that only grow."""
+"""Seals, so that damage shows, and lines with a seal in front, for files that only grow."""
 
 from hashlib import blake2b
+
+
+def seal(text: bytes) -> bytes:
+    """Sixteen digits that another text has by chance in one of 2⁶⁴ cases.
+
+    >>> seal(b"text")
+    b'd7f35fa228381a1c'
+    """
+    return blake2b(text, digest_size=8).hexdigest().encode()
 
 
 def sealed(text: bytes) -> bytes:
@@ -9,7 +18,7 @@ def sealed(text: bytes) -> bytes:
     >>> sealed(b"text")
     b'd7f35fa228381a1c text\\n'
     """
-    return _seal(text) + b" " + text + b"\n"
+    return seal(text) + b" " + text + b"\n"
 
 
 def unsealed(line: bytes) -> bytes | None:
@@ -18,8 +27,8 @@ def unsealed(line: bytes) -> bytes | None:
     >>> unsealed(sealed(b"text")), unsealed(sealed(b"text").replace(b"x", b"s"))
     (b'text', None)
     """
-    seal, _, text = line.strip().partition(b" ")
-    return text if seal == _seal(text) else None
+    before, _, text = line.strip().partition(b" ")
+    return text if before == seal(text) else None
 
 
 def mended(line: bytes) -> bytes | None:
@@ -35,7 +44,3 @@ def mended(line: bytes) -> bytes | None:
             if (text := unsealed(bytes(flipped))) is not None:
                 return text
     return None
-
-
-def _seal(text: bytes) -> bytes:
-    return blake2b(text, digest_size=8).hexdigest().encode()

@@ -72,12 +72,17 @@ def parse(spec: str) -> tuple[str, dict[str, Any]]:
         try:
             call = ast.parse(f"f{inside}", mode="eval").body
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args:
-                params = {k.arg: ast.literal_eval(k.value) for k in call.keywords if k.arg}
+                params = {k.arg: _value(k.value) for k in call.keywords if k.arg}
                 if len(params) == len(call.keywords):  # none twice, none by **
                     return name, params
         except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
             pass
     raise InvalidParameter(f"A spec looks like 'olh' or 'olh(g=4)', got {short(spec)}.")
+
+
+def _value(node: ast.expr) -> Any:
+    """A literal; a bare word is a text, for quotes inside quotes are a nuisance in a shell."""
+    return node.id if isinstance(node, ast.Name) else ast.literal_eval(node)
 
 
 def split(text: str, separator: str) -> list[str]:

@@ -79,3 +79,32 @@ def test_the_safe_step_is_coarser_than_every_lattice_and_does_not_know_epsilon(
 def test_two_numbers_are_too_few() -> None:
     with pytest.raises(InvalidData, match="at least three"):
         budget(np.array([0.5, 0.5, 0.0]), 100, at("oue"))
+
+
+@pytest.mark.parametrize("protocol", ["grr", "oue", "blh", "ss"])
+@pytest.mark.parametrize("method", ["none", "norm_sub"])
+def test_a_handful_of_values_give_epsilon_away_too(protocol: str, method: str) -> None:
+    counts = np.array([2_600, 1_400, 500, 300, 200])
+    oracle = ldp3.oracle(protocol, 1.0, 5)
+    estimate = oracle.estimate(oracle.simulate(counts, ldp3.stream(3, protocol)))
+    frequencies = ldp3.postprocess(method)(estimate)
+
+    def made(epsilon: float) -> PureOracle:
+        again = ldp3.oracle(protocol, epsilon, 5)
+        assert isinstance(again, PureOracle)
+        return again
+
+    found = budget(frequencies, 5_000, made)
+    assert any(e == pytest.approx(1.0, rel=1e-9) for e in found.epsilons)
+    assert found.p_value < 1e-6
+
+
+def test_every_hash_range_is_tried() -> None:
+    found = budget(published("olh", 4.5), DATA.n, at("olh"))
+    assert any(e == pytest.approx(4.5, rel=1e-9) for e in found.epsilons)
+
+
+def test_a_handful_of_numbers_without_a_lattice_is_not_taken_for_one() -> None:
+    for seed in range(200):
+        few = np.random.default_rng(seed).normal(0, 0.1, 5)
+        assert budget(few, 2_000, at("oue")).epsilons == ()

@@ -9,6 +9,7 @@ from scipy.stats import binomtest
 import ldp3
 from ldp3.adversary import inference as module
 from ldp3.adversary.inference import ceiling, inference
+from ldp3.errors import LDPError
 from ldp3.protocols.base import PureOracle
 
 ALPHA = 1e-6
@@ -92,3 +93,21 @@ def test_the_published_figures_of_a_fresh_oue_come_out() -> None:
 def test_the_ceiling_of_no_budget_is_guessing() -> None:
     assert ceiling(0.3, 0.0) == pytest.approx(0.3)
     assert ceiling(0.3, 1e6) == 1.0
+
+
+@pytest.mark.parametrize("reports", [171, 200])  # 171! is no float
+def test_grr_has_its_sum_for_many_reports(reports: int) -> None:
+    grr = pure("grr", 0.3, 4)
+    found = inference(grr, reports=reports)
+    rng = ldp3.stream(5)
+    counts = rng.multinomial(reports, [grr.p, *[grr.q] * 3], size=40_000)
+    best = counts == counts.max(axis=1, keepdims=True)
+    right = best[:, 0] / best.sum(axis=1)
+    assert found.exact
+    assert abs(right.mean() - found.success) < 5 * right.std() / 200  # five standard errors
+
+
+def test_more_reports_than_can_be_simulated_are_refused_in_one_line() -> None:
+    with pytest.raises(LDPError, match="at most") as refusal:
+        inference(pure("ss", 1.0, 100), reports=10**6)
+    assert "\n" not in str(refusal.value)

@@ -117,3 +117,30 @@ def test_random_targets_come_from_the_seed() -> None:
     assert len(drawn) > 10
     assert all(len(set(codes)) == 5 and set(codes) <= set(range(12)) for codes in drawn)
     assert np.isin(target_codes(DATA, "top:3"), np.argsort(-DATA.histogram)[:3]).all()
+
+
+def test_each_of_several_numbers_of_fake_users_is_as_if_it_were_alone() -> None:
+    several = table(lab(fakes=["1%", "5%", 300], repeats=3))
+    alone = table(lab(fakes="5%", repeats=3))
+    own = several.filter(pl.col("attack").str.ends_with(" at 5%"))
+    assert own["attack"].unique(maintain_order=True).to_list() == ["ria at 5%", "mga at 5%"]
+    assert own.drop("attack").equals(alone.drop("attack"))
+    numbers = dict(several.select("attack", "fakes").unique().rows())
+    assert (numbers["mga at 1%"], numbers["mga at 5%"], numbers["mga at 300"]) == (30, 158, 300)
+
+
+@pytest.mark.parametrize("given", [[], ["1%", "100%"], [5, -1]])
+def test_several_numbers_of_which_one_cannot_be_are_refused(given: list[Any]) -> None:
+    with pytest.raises(InvalidParameter, match="`fake_users`"):
+        lab(fakes=given)
+
+
+def test_a_target_that_is_no_text_is_refused_in_one_line() -> None:
+    with pytest.raises(InvalidParameter, match="`targets` are labels"):
+        ldp3.benchmark(DATA, attacks="mga", fake_users=5, targets=7)  # type: ignore[arg-type]
+
+
+def test_words_of_a_spec_need_no_quotes() -> None:
+    assert [c.spec for c in lab(["mga(padding=law)"]).experiment.attacks[1:]] == [
+        "mga(padding='law')"
+    ]

@@ -156,13 +156,20 @@ HOSTILE: list[Callable[[dict[str, Any]], object]] = [
 ]  # fmt: skip
 
 
+def unsealed(path: Path) -> dict[str, Any]:
+    """What a file of counts says, as another program would write it."""
+    content: dict[str, Any] = json.loads(path.read_text())
+    del content["seal"]
+    return content
+
+
 @pytest.mark.parametrize("spec", ["grr", "ss"])
 @pytest.mark.parametrize("edit", HOSTILE)
 def test_counts_that_cannot_be_are_refused(
     tmp_path: Path, spec: str, edit: Callable[[dict[str, Any]], object]
 ) -> None:
     counted(PLANS[spec], sample(PLANS[spec])).save(tmp_path / "counts.json")
-    content = json.loads((tmp_path / "counts.json").read_text())
+    content = unsealed(tmp_path / "counts.json")
     edit(content)
     (tmp_path / "counts.json").write_text(json.dumps(content))
     with pytest.raises(LDPError, match=r"counts\.json"):
@@ -171,7 +178,7 @@ def test_counts_that_cannot_be_are_refused(
 
 def test_no_value_has_more_supports_than_there_are_reports(tmp_path: Path) -> None:
     counted(PLANS["oue"], sample(PLANS["oue"])).save(tmp_path / "counts.json")
-    content = json.loads((tmp_path / "counts.json").read_text())
+    content = unsealed(tmp_path / "counts.json")
     for count, refused in ((2_000, False), (2_001, True)):
         content["total"][0] = count
         (tmp_path / "counts.json").write_text(json.dumps(content))
@@ -189,7 +196,7 @@ def test_totals_of_another_shape_or_type_are_refused(tmp_path: Path) -> None:
     }
     for spec, totals in hostile.items():
         counted(PLANS[spec], sample(PLANS[spec])).save(tmp_path / "counts.json")
-        content = json.loads((tmp_path / "counts.json").read_text())
+        content = unsealed(tmp_path / "counts.json")
         for total in totals:
             (tmp_path / "counts.json").write_text(json.dumps({**content, "total": total}))
             with pytest.raises(InvalidData, match="are no counts of 'colours'"):
@@ -199,7 +206,7 @@ def test_totals_of_another_shape_or_type_are_refused(tmp_path: Path) -> None:
 def test_no_reports_add_up_to_nothing(tmp_path: Path) -> None:
     Aggregator(PLANS["oue"]).save(tmp_path / "counts.json")
     assert Aggregator.load(tmp_path / "counts.json").n == 0
-    content = json.loads((tmp_path / "counts.json").read_text())
+    content = unsealed(tmp_path / "counts.json")
     (tmp_path / "counts.json").write_text(json.dumps({**content, "total": [1] + [0] * 19}))
     with pytest.raises(InvalidData, match="are no counts of 'colours'"):
         Aggregator.load(tmp_path / "counts.json")
@@ -214,7 +221,7 @@ def test_counts_of_a_plugin_need_the_plugin(tmp_path: Path) -> None:
 def test_sums_cannot_overflow(tmp_path: Path) -> None:
     plan = Plan("x", "oue", 1.0, 2)
     Aggregator(plan).save(tmp_path / "counts.json")
-    content = json.loads((tmp_path / "counts.json").read_text())
+    content = unsealed(tmp_path / "counts.json")
     content.update(n=LIMIT - 1, total=[LIMIT - 1, 0])
     (tmp_path / "counts.json").write_text(json.dumps(content))
     server = Aggregator.load(tmp_path / "counts.json")

@@ -1,3 +1,6 @@
+import re
+from base64 import b64encode
+from hashlib import sha256
 from pathlib import Path
 
 import polars as pl
@@ -6,6 +9,7 @@ import pytest
 from benchmarks import leaderboard
 from ldp3 import Results, benchmark
 
+PAGE = leaderboard.ROOT / "docs" / "leaderboard.html"
 ENTRY = '''
 from dataclasses import dataclass
 
@@ -40,8 +44,10 @@ def test_one_command_writes_the_page_and_the_table_with_every_entry(
     text = readme.read_text()
     assert text.startswith("before\n")
     assert "| question | ε = 1 |" in text
-    assert "| `l1`, 1% fake users (`mga`) | `grr` + " in text
+    assert "| ℓ1, 1% fake users (MGA) | GRR + " in text
     assert "halfway" in page.read_text()
+    assert "Under attack" in page.read_text()
+    assert "fake users (" in page.read_text()
     assert page.stat().st_size < 3_000_000
 
 
@@ -84,3 +90,11 @@ def test_errors_that_nobody_makes_are_a_draw() -> None:
                                        .otherwise(1e-9))  # fmt: skip
     places = leaderboard.ratios(Results(perfect, found.manifest, found.datasets))
     assert places["ratio"].is_finite().all()
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="the source package comes without it")
+def test_every_script_of_the_page_of_the_site_may_run() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    scripts = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    hashes = [b64encode(sha256(script.encode()).digest()).decode() for script in scripts]
+    assert re.findall(r"'sha256-([^']+)'", text[:5000]) == hashes

@@ -285,3 +285,20 @@ def test_a_mutated_plan_is_refused_or_the_same(tmp_path: Path) -> None:
             one_line(error)
             seen["refused"] += 1
     assert seen["refused"] > 500
+
+
+def test_no_flipped_bit_changes_counts(tmp_path: Path) -> None:
+    rng, target = random.Random(0), tmp_path / "counts.json"
+    server = Aggregator(PLAN)
+    server.add(PLAN.oracle.perturb(np.arange(50).repeat(20), ldp3.stream(0)))
+    server.save(target)
+    whole, seen = target.read_bytes(), Counter[str]()
+    for _ in range(1_000):
+        target.write_bytes(flipped(whole, rng))
+        seen[outcome_of(lambda: same_counts(Aggregator.load(target), server))] += 1
+    assert seen["refused"] > 900
+
+
+def same_counts(one: Aggregator, other: Aggregator) -> None:
+    assert (one.n, one.refused, one.identified) == (other.n, other.refused, other.identified)
+    assert one.total.tolist() == other.total.tolist()

@@ -70,3 +70,9 @@ def test_none_of_them_takes_the_gain_away() -> None:
     for method in ("ldp_recover", "rsn"):
         raw = held["mga", "none"] - held["none", "none"]
         assert held["mga", method] - held["none", method] > 0.5 * raw
+
+
+@pytest.mark.parametrize("share", ["'x'", "True", "-0.1", "1.0"])
+def test_a_share_that_is_none_is_refused_in_one_line(share: str) -> None:
+    with pytest.raises(LDPError, match="share must be at least 0 and below 1"):
+        ldp3.postprocess(f"subtract(share={share})")

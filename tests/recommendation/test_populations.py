@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -6,6 +8,7 @@ import ldp3
 from ldp3 import stream
 from ldp3.arrays import FloatArray, IntArray
 from ldp3.recommendation.populations import Populations, flat_prior
+from ldp3.recommendation.smooth import rough_prior
 from ldp3.types import Dataset
 
 ALPHA = 1e-6
@@ -88,3 +91,38 @@ def test_a_large_sample_leaves_little_open() -> None:
 def test_a_sample_of_one_person_is_enough() -> None:
     data = Dataset("one", np.array([0, 1, 0]), ["a", "b", "c"])
     assert Populations(data, 1_000, seed=0).draw(0).n == 1_000
+
+
+def bell(d: int) -> FloatArray:
+    weights = np.exp(-((np.arange(d) / d - 0.5) ** 2) / 0.05)
+    return np.asarray(weights / weights.sum())
+
+
+def roughness(frequencies: FloatArray) -> float:
+    return float(np.abs(np.diff(frequencies, 2)).sum())
+
+
+def test_neighbours_are_alike_where_the_order_means_something_and_the_sample_says_so() -> None:
+    labels = sample(bell(128), 1_000, "bell")
+    ordered = replace(labels, ordered=True)
+    rough, smooth = (
+        np.mean([roughness(Populations(s, 10**6, 0).draw(b).frequencies) for b in range(5)])
+        for s in (labels, ordered)
+    )
+    assert smooth < rough / 10
+
+
+def test_an_order_that_means_nothing_leaves_a_sample_as_rough_as_it_is() -> None:
+    shuffled = stream(0, "shuffled").permutation(ldp3.load("zipf(s=1.1, d=128)").frequencies)
+    ordered = replace(sample(shuffled, 3_000, "rough"), ordered=True)
+    drawn = [roughness(Populations(ordered, 10**6, 0).draw(b).frequencies) for b in range(5)]
+    assert np.mean(drawn) > 0.9 * roughness(shuffled)
+
+
+def test_what_no_noise_explains_of_an_octave_is_kept() -> None:
+    histogram = stream(0, "octaves").poisson(400 * bell(128) * 128)
+    kept = rough_prior(128).fitted(histogram).kept
+    assert kept[0] == 1  # the sum
+    assert kept[2] > 0.99
+    assert (kept[64:] < 0.5).all()
+    assert (rough_prior(128).fitted(np.full(128, 7)).kept[1:] == 0).all()

@@ -1,3 +1,4 @@
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -50,7 +51,7 @@ def test_of_all_attacks_the_one_that_harms_most_counts(
 
 
 def test_gains_are_what_the_targets_rose_by(results: Results, attacked: Attacked) -> None:
-    assert (attacked.fakes, attacked.share) == (200, 200 / 2200)
+    assert (attacked.fakes, attacked.share(200)) == ([200], 200 / 2200)
     shares = results.table.filter(IS_SHARE, epsilon=1.0, protocol="oue", method="none")
     mga, none = (shares.filter(attack=a)["value"].mean() for a in ("mga", "none"))
     (row,) = (
@@ -76,7 +77,7 @@ def test_lines_are_the_formula_of_each_attack(attacked: Attacked) -> None:
     codes = tuple(sorted(map(int, np.argsort(DATA.histogram, kind="stable")[:2])))
     gain = MGA(codes, DATA.histogram).expected_gain(oracle, 200)  # type: ignore[arg-type]
     line = lines["mga", "oue", 1.0]
-    assert line["gain"] / line["share"] == pytest.approx(gain / attacked.share)  # type: ignore[operator]
+    assert line["gain"] / line["share"] == pytest.approx(gain / attacked.share(200))  # type: ignore[operator]
 
 
 def test_weights_fall_and_guesses_rise(attacked: Attacked) -> None:
@@ -88,13 +89,34 @@ def test_weights_fall_and_guesses_rise(attacked: Attacked) -> None:
     assert len(guessed) == 7
     assert guessed == sorted(guessed)
     subsets = [r for r in attacked.successes() if r["protocol"] == "ss" and r["epsilon"] == 1.0]
-    assert [row["reports"] for row in subsets] == [1]  # more of them need a simulation
+    assert [row["reports"] for row in subsets if not row["simulated"]] == [1]
+    seen = [row["success"] for row in subsets]
+    assert len(seen) == 7  # the others are simulated: 4,000 people, five standard errors each
+    assert all(b > a - 10 * 0.5 / 4_000**0.5 for a, b in itertools.pairwise(seen))
+
+
+def test_several_numbers_of_fake_users_are_points_beside_one_line() -> None:
+    ldp3_results = ldp3.benchmark(
+        DATA, 1.0, ["oue", "grr"], "norm_sub", ["l1", TargetShare(("bottom:2",))], repeats=2,
+        attacks=["mga", "steer"], fake_users=["1%", "5%", 200], targets="bottom:2",
+    )  # fmt: skip
+    one = Attacked(ldp3_results, Findings(clean(ldp3_results)))
+    assert one.attacks == ["mga", "steer"]
+    assert one.fakes == [20, 105, 200]
+    for spec in one.attacks:
+        raw = [r for r in one.gains() if (r["attack"], r["protocol"], r["method"])
+               == (spec, "oue", "none")]  # fmt: skip
+        assert [round(r["share"], 4) for r in raw] == [0.0099, 0.0499, 0.0909]
+    lines = [r for r in one.formulas() if r["protocol"] == "oue"]
+    assert sum(r["attack"] == "mga" for r in lines) == 2
+    assert sum(r["attack"] == "steer" for r in lines) > 2  # no straight line
+    assert "20, 105, 200 fake users (0.99%, 4.99%, 9.09% of all)" in page(ldp3_results)
 
 
 def test_a_table_alone_shows_what_it_can(results: Results) -> None:
     bare = Results(results.table.filter(~IS_SHARE))
     found = Findings(clean(bare))
     given = page_data(found, Attacked(bare, found))["attacked"]
-    assert given["gains"] == given["formulas"] == []
-    assert len(given["worst"]) == 24
+    assert given["gains"]["rows"] == given["formulas"]["rows"] == []
+    assert len(given["worst"]["rows"]) == 24
     assert "An unknown number of fake users" in page(bare)

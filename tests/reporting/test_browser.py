@@ -213,33 +213,34 @@ def test_metric_and_epsilon_switch_charts_words_and_table(
     assert "At ε = 0.5" in browser.text("#answer")
     browser.all("#only")[0].click()
     before = browser.js("return document.querySelector('#heat svg').outerHTML")
-    browser.choose("metric", "ndcg(k=3)")
+    browser.choose("metric", "NDCG(k=3)")
     browser.choose("epsilon", "2")
     browser.until(lambda: browser.js("return document.body.dataset.ready") == f"{EVIL} ndcg(k=3) 2")
     assert "At ε = 2" in browser.text("#answer")
-    assert "ndcg(k=3)" in browser.text("#answer")
-    assert "ndcg(k=3) (higher is better) at ε = 2" in browser.text("#heat-section .note")
+    assert "NDCG(k=3)" in browser.text("#answer")
+    assert "NDCG(k=3) (higher is better) at ε = 2" in browser.text("#heat-section .note")
     assert browser.js("return document.querySelector('#heat svg').outerHTML") != before
     assert {key: browser.marks(*key) for key in MARKS} == MARKS
     best = results.best().filter(metric="ndcg(k=3)", epsilon=2.0)
     assert browser.texts("#heat text").count("★") == (best["rank"] == 1).sum()
-    assert browser.column("method") == best["method"].to_list()
+    read = {"none": "none", "base_pos": "Base-Pos", "norm_sub": "Norm-Sub"}
+    assert browser.column("method") == [read[method] for method in best["method"]]
     assert browser.log() == []
 
 
 def test_one_can_compare_protocols_and_pick_a_combination(browser: Browser, page: Path) -> None:
     browser.open(page)
     legend = "#error .role-legend-label text"
-    browser.choose("series", "the protocols with norm_sub")
-    browser.until(lambda: browser.texts(legend) == ["grr", "oue", "olh"])
-    browser.until(lambda: "l1 ÷ best" in browser.texts("#error .role-axis-title text"))
+    browser.choose("series", "the protocols with Norm-Sub")
+    browser.until(lambda: browser.texts(legend) == ["GRR", "OUE", "OLH"])
+    browser.until(lambda: "ℓ1 ÷ best" in browser.texts("#error .role-axis-title text"))
     ticks = browser.texts("#error .role-axis-label text")
     assert "1.0" in ticks or "1" in ticks
     browser.all("#ratio")[0].click()
-    browser.until(lambda: "l1" in browser.texts("#error .role-axis-title text"))
+    browser.until(lambda: "ℓ1" in browser.texts("#error .role-axis-title text"))
     browser.choose("method", "none")  # before and after are the same: one set of points
     browser.until(lambda: browser.marks("frequencies", "symbol") == 8)
-    browser.choose("protocol", "grr")
+    browser.choose("protocol", "GRR")
     assert browser.log() == []
 
 
@@ -289,7 +290,7 @@ def test_a_metric_that_was_not_run_at_some_epsilon_is_said(
     hole = results.table.filter((pl.col("metric") == "l1") | (pl.col("epsilon") == 1))
     ldp3.report(replace(results, table=hole), tmp_path / "hole.html")
     browser.open(tmp_path / "hole.html")
-    browser.choose("metric", "ndcg(k=3)")
+    browser.choose("metric", "NDCG(k=3)")
     browser.until(lambda: browser.text("#heat") == "Nothing was measured here.")
     assert browser.log() == []
 
@@ -304,9 +305,9 @@ def test_a_large_domain_shows_its_most_frequent_values(browser: Browser, tmp_pat
 
 def test_a_link_leads_back_to_what_was_chosen(browser: Browser, page: Path) -> None:
     browser.open(page)
-    browser.choose("metric", "ndcg(k=3)")
+    browser.choose("metric", "NDCG(k=3)")
     browser.choose("epsilon", "2")
-    browser.choose("series", "the protocols with norm_sub")
+    browser.choose("series", "the protocols with Norm-Sub")
     browser.choose("band", "one collection")
     browser.until(lambda: "band=one" in browser.driver.current_url)
     link = browser.driver.current_url
@@ -329,12 +330,12 @@ def test_an_address_that_says_nonsense_is_passed_over(browser: Browser, page: Pa
 
 def test_a_score_is_a_share_of_the_best_and_never_above_one(browser: Browser, page: Path) -> None:
     browser.open(page)
-    browser.choose("metric", "ndcg(k=3)")
-    title = "ndcg(k=3), share of the best"
+    browser.choose("metric", "NDCG(k=3)")
+    title = "NDCG(k=3), share of the best"
     browser.until(lambda: title in browser.texts("#error .role-axis-title text"))
     rows = browser.js("return drawn.get('error').datasets.rows")
     assert max(row[end] for row in rows for end in ("mean", "low", "high")) == 1
-    assert browser.text("#error-section h2") == "ndcg(k=3) against ε"
+    assert browser.text("#error-section h2") == "NDCG(k=3) against ε"
     assert "as a share of the best line" in browser.text("#error-section")
 
 
@@ -369,8 +370,11 @@ def test_the_mouse_says_what_names_mean(browser: Browser, page: Path) -> None:
 def test_the_table_is_searched_and_filtered(browser: Browser, page: Path) -> None:
     browser.open(page)
     browser.all("#search")[0].send_keys("OLH norm l1")
-    assert set(browser.column("protocol")) == {"olh"}
-    assert set(browser.column("method")) == {"norm_sub"}
+    assert set(browser.column("protocol")) == {"OLH"}
+    assert set(browser.column("method")) == {"Norm-Sub"}
+    browser.all("#search")[0].clear()
+    browser.all("#search")[0].send_keys("olh norm_sub ℓ1")  # as typed, and as read
+    assert set(browser.column("method")) == {"Norm-Sub"}
     assert browser.text("#found") == "3 of 54 rows"
     browser.all("#search")[0].clear()
     browser.all("#search")[0].send_keys("no such thing")
@@ -463,7 +467,7 @@ def test_what_attacks_do_has_a_section(browser: Browser, tmp_path: Path, width: 
     assert "222 fake users (9.99% of all), who want to raise bottom:2" in browser.text(
         "#attacked-section"
     )
-    browser.choose("attack", "ria")
+    browser.choose("attack", "RIA")
     browser.until(lambda: "attack=ria" in browser.driver.current_url)
     assert browser.js("return document.documentElement.scrollWidth") <= width
     assert browser.log() == []

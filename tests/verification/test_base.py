@@ -13,6 +13,7 @@ from ldp3.verification.base import (
     Finding,
     Verdict,
     autocorrelation_p,
+    bias_p,
     binomial_p,
     clopper_pearson,
     far_binomial_p,
@@ -22,20 +23,36 @@ from ldp3.verification.base import (
 from tests.laws import same_law_p, variance_p
 
 RUNS, LEVEL = 2_000, 0.01
+
+
+def events(rng: np.random.Generator, probability: float, draws: int) -> FloatArray:
+    """One column of ones where something seldom happened."""
+    return (rng.random((draws, 1)) < probability).astype(float)
+
+
 Draw = Callable[[np.random.Generator], FloatArray | float]
 HONEST: dict[str, Draw] = {
     "binomial": lambda rng: binomial_p(rng.binomial(60, 0.3), 60, 0.3),
     "mean": lambda rng: mean_p(rng.normal(2.0, 3.0, 200), 2.0),
+    "bias": lambda rng: bias_p(rng.normal(0.0, 3.0, (200, 1)), np.array([9.0])),
+    "rare bias": lambda rng: bias_p(events(rng, 0.002, 1_000) - 0.002, np.array([0.002])),
+    "unseen bias": lambda rng: bias_p(events(rng, 1e-6, 1_000) - 1e-6, np.array([1e-6])),
     "variance": lambda rng: variance_p(rng.normal(2.0, 3.0, 200), 9.0),
     "spread": lambda rng: spread_p(rng.normal(0.0, 3.0, (20, 1)), np.array([9.0])),
+    "rare spread": lambda rng: spread_p(events(rng, 1e-4, 1_000) - 1e-4, np.array([1e-4])),
+    "unseen spread": lambda rng: spread_p(events(rng, 1e-6, 1_000) - 1e-6, np.array([1e-6])),
     "same law": lambda rng: same_law_p(rng.integers(9, size=500), rng.integers(9, size=500)),
     "autocorrelation": lambda rng: autocorrelation_p(rng.random(400) < 0.3)[3],
 }
 FALSE: dict[str, Draw] = {
     "binomial": lambda rng: binomial_p(rng.binomial(4_000, 0.35), 4_000, 0.3),
     "mean": lambda rng: mean_p(rng.normal(2.5, 3.0, 4_000), 2.0),
+    "bias": lambda rng: bias_p(rng.normal(0.5, 3.0, (4_000, 1)), np.array([9.0])),
+    "rare bias": lambda rng: bias_p(events(rng, 0.02, 4_000) - 0.005, np.array([0.02])),
+    "constant bias": lambda rng: bias_p(events(rng, 0.0, 4_000) - 0.1, np.array([0.01])),
     "variance": lambda rng: variance_p(rng.normal(2.0, 3.3, 4_000), 9.0),
     "spread": lambda rng: spread_p(rng.normal(0.0, 3.3, (4_000, 1)), np.array([9.0])),
+    "rare spread": lambda rng: spread_p(events(rng, 0.02, 4_000) - 0.02, np.array([0.005])),
     "same law": lambda rng: same_law_p(rng.integers(9, size=4_000), rng.integers(10, size=4_000)),
     "autocorrelation": lambda rng: autocorrelation_p(np.repeat(rng.random(2_000) < 0.3, 2))[0],
 }

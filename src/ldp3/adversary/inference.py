@@ -5,20 +5,23 @@ $A/B = e^ε$. After reports that support $v$ in $c_v$ cases the posterior is
 $\propto π_v e^{ε c_v}$, and the best guess is its maximum; ties are broken at random.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import exp, expm1
 
 import numpy as np
 from scipy.special import gammaln
-from scipy.stats import binom
+from scipy.stats import binom, poisson
 
-from ldp3.arrays import FloatArray
+from ldp3.arrays import BoolArray, FloatArray, IntArray
 from ldp3.errors import InvalidParameter, require, whole
 from ldp3.protocols.base import PureOracle
 from ldp3.randomness.streams import stream
 
 PEOPLE = 20_000  # who are simulated where there is no formula
 WORK = 2 * 10**8  # products that a formula may take
+SINGLE = 200  # reports up to which GRR's sum is quick, and all of its terms are floats
+PATIENCE = 2 * 10**10  # supports that a simulation may look up
 
 
 @dataclass(frozen=True)
@@ -131,7 +134,7 @@ def _exact(oracle: PureOracle, prior: FloatArray, truth: FloatArray, n: int) -> 
         return _one_report(oracle, prior, truth, independent)
     if n > 1 and independent and len(np.unique(prior)) ** 2 * (n + 1) <= WORK:
         return _many_independent(oracle, prior, truth, n)
-    if n > 1 and oracle.support_size == 1 and np.ptp(prior) == 0:
+    if 1 < n <= SINGLE and oracle.support_size == 1 and np.ptp(prior) == 0:
         return _many_single(oracle, n)
     return None
 
@@ -218,11 +221,13 @@ def _many_single(oracle: PureOracle, n: int) -> float:
 
     $e_c(x) = \sum_{j \le c} (qx)^j/j!$ counts the ways to report no value more than c times.
     """
-    orders = np.arange(n + 1)
-    terms = np.exp(orders * np.log(oracle.q) - gammaln(orders + 1))
-    powers = [0.0] + [_power(np.where(orders <= c, terms, 0.0), oracle.d)[n] for c in range(n + 1)]
-    gains = np.diff(powers) * (oracle.p / oracle.q) ** orders
-    return float(np.exp(gammaln(n + 1)) / oracle.d * gains.sum())
+    # as probabilities that no value is reported more than c times, were all equally likely: the
+    # factorial of n alone is no float from n = 171 on
+    orders, mean = np.arange(n + 1), n / oracle.d
+    terms = poisson.pmf(orders, mean)
+    most = [0.0] + [_power(np.where(orders <= c, terms, 0.0), oracle.d)[n] for c in range(n + 1)]
+    weights = np.exp(orders * np.log(oracle.p / oracle.q) + n * np.log(oracle.d * oracle.q))
+    return float(np.diff(most) @ weights / (poisson.pmf(n, n) * oracle.d))
 
 
 def _power(series: FloatArray, exponent: int) -> FloatArray:
@@ -240,19 +245,45 @@ def _simulated(
     oracle: PureOracle, prior: FloatArray, truth: FloatArray, n: int, seed: int
 ) -> tuple[float, float]:
     """Share of simulated people whose value has the highest posterior, and its standard error."""
+    most = max(1, PATIENCE // (PEOPLE * oracle.d))
+    require(n <= most, oracle, f"`reports` that only a simulation tells must be at most {most}", n)
     rng = stream(seed, "inference", type(oracle).__name__, oracle.epsilon.hex(), oracle.d, n)
-    with np.errstate(divide="ignore"):
-        start = np.log(prior)
     right, batch = 0, max(1, min(PEOPLE, 10**7 // oracle.d))
     for begin in range(0, PEOPLE, batch):
         values = rng.choice(oracle.d, size=min(batch, PEOPLE - begin), p=truth)
-        score = np.broadcast_to(start, (len(values), oracle.d)).copy()
-        for _ in range(n):
-            seen = oracle.perturb(values, rng)
-            for v in range(oracle.d):
-                score[:, v] += oracle.epsilon * oracle.supports(seen, v)
+        *_, last = _guesses(oracle, prior, values, n, rng)
+        right += int(last.sum())
+    return _share(right, PEOPLE)
+
+
+def simulated_successes(
+    oracle: PureOracle, reports: Sequence[int], people: int, seed: int = 0
+) -> dict[int, tuple[float, float]]:
+    """Success after each number of reports where every value is as likely, and its error.
+
+    The same people are guessed again and again as their reports come in.
+    """
+    rng = stream(seed, "successes", type(oracle).__name__, oracle.epsilon.hex(), oracle.d)
+    values, uniform = rng.integers(oracle.d, size=people), np.full(oracle.d, 1 / oracle.d)
+    guessed = enumerate(_guesses(oracle, uniform, values, max(reports), rng), start=1)
+    return {seen: _share(int(right.sum()), people) for seen, right in guessed if seen in reports}
+
+
+def _guesses(
+    oracle: PureOracle, prior: FloatArray, values: IntArray, n: int, rng: np.random.Generator
+) -> Iterator[BoolArray]:
+    """Whose value has the highest posterior, ties at random, after each of n reports."""
+    with np.errstate(divide="ignore"):
+        score = np.broadcast_to(np.log(prior), (len(values), oracle.d)).copy()
+    for _ in range(n):
+        seen = oracle.perturb(values, rng)
+        for v in range(oracle.d):
+            score[:, v] += oracle.epsilon * oracle.supports(seen, v)
         best = score >= score.max(axis=1, keepdims=True) - 1e-9
         chance = best[np.arange(len(values)), values] / best.sum(axis=1)
-        right += int((rng.random(len(values)) < chance).sum())
-    share = right / PEOPLE
-    return share, float(np.sqrt(max(share * (1 - share), 1 / PEOPLE) / PEOPLE))
+        yield rng.random(len(values)) < chance
+
+
+def _share(right: int, people: int) -> tuple[float, float]:
+    share = right / people
+    return share, float(np.sqrt(max(share * (1 - share), 1 / people) / people))

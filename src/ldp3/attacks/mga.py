@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, final, get_args
 
 import numpy as np
-from scipy.stats import binom
 
 from ldp3.arrays import FloatArray, IntArray, Reports
 from ldp3.attacks import crafting
@@ -175,6 +174,8 @@ class MGA(Attack):
         elif self.padding == "fixed":
             honest = np.eye(1, d + 1, int(oracle.p + (d - 1) * oracle.q))[0]
         else:
+            from scipy.stats import binom  # slow to import: `ldp3 list` need not wait for it
+
             rest = binom.pmf(np.arange(d), d - 1, oracle.q)
             honest = np.convolve(rest, [1 - oracle.p, oracle.p])
         added = np.clip(np.arange(d + 1) - self.about, 0, most)
@@ -208,6 +209,8 @@ class MGA(Attack):
 
     def _hits(self, oracle: LocalHashing) -> FloatArray:
         """Law of the number of targets in the cell: those it is about, and others by chance."""
+        from scipy.stats import binom
+
         found = crafting.best_of(self.effort, self.about, oracle.g)
         rest = len(self.targets) - self.about
         law = np.convolve(found, binom.pmf(np.arange(rest + 1), rest, oracle.q))

@@ -1,12 +1,12 @@
 """What is attacked, and by how many: the side of an experiment that fake users are on."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Self, final
+from typing import Any, ClassVar, Literal, Self, final
 
 from ldp3.arrays import FloatArray
 from ldp3.attacks.targets import target_codes
-from ldp3.errors import InvalidParameter, as_python, whole
+from ldp3.errors import InvalidParameter, as_python, several, whole
 from ldp3.metrics.base import Metric
 from ldp3.types import Dataset
 
@@ -28,6 +28,28 @@ def fake_count(given: object, n: int) -> int:
         f"`fake_users` is a number of people, or a share of all reports below 100 % such as 1%, "
         f"got {given!r}."
     )
+
+
+def fake_users_given(given: object) -> tuple[str, ...]:
+    """One number or share of fake users, or several, as texts, each once.
+
+    >>> fake_users_given(0.01), fake_users_given(["1%", 500])
+    (('0.01',), ('1%', '500'))
+    """
+    one = isinstance(given, str | bytes) or not hasattr(given, "__iter__")
+    some = [given] if one or getattr(given, "ndim", 1) == 0 else several(given, "`fake_users`")
+    if not some:
+        raise InvalidParameter("`fake_users`: at least one number or share is needed, got none.")
+    return tuple(dict.fromkeys(str(as_python(number)) for number in some))
+
+
+def arm(attack: str, number: str, numbers: Sequence[str]) -> str:
+    """What tables call an attack: by the number of fake users too, where there are several.
+
+    >>> arm("mga", "5%", ["5%"]), arm("mga", "5%", ["1%", "5%"])
+    ('mga', 'mga at 5%')
+    """
+    return attack if len(numbers) == 1 else f"{attack} at {number}"
 
 
 def _number(text: str) -> object:
@@ -69,7 +91,8 @@ class TargetShare(Metric):
 
 def named_targets(given: str | Sequence[str]) -> tuple[str, ...]:
     """What a person gave, as a tuple of texts."""
-    names = [given] if isinstance(given, str) else list(given)
+    one = isinstance(given, str) or not isinstance(given, Iterable)
+    names: list[Any] = [given] if one else list(given)
     if not names or not all(isinstance(name, str) for name in names):
         raise InvalidParameter(
             f"`targets` are labels, or top:10, bottom:10, random:10, got {given!r}."

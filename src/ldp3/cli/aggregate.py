@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterator
-from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,6 +17,8 @@ from ldp3.files import real_path, require_no_input
 from ldp3.printing import show
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from ldp3.collection.aggregator import Aggregator
 
 
@@ -78,7 +79,7 @@ def aggregate(
 
 
 @contextmanager
-def _pool(executor: str, threads: int | None, console: Console) -> Iterator[Executor | None]:
+def _pool(executor: str, threads: int | None, console: Console) -> "Iterator[Executor | None]":
     """Where reports are counted; None for threads."""
     if executor == "threads":
         yield None

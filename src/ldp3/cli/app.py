@@ -55,6 +55,7 @@ app = App(
     help="Local differential privacy: compare every protocol and post-processing on your data.",
     version=versions,
     version_format="plaintext",
+    help_format="plaintext",  # what shows Markdown is slow to import; commands show theirs by it
     default_parameter=Parameter(negative=(), show_default=shown_default),
     suppress_keyboard_interrupt=False,  # or Ctrl-C would end without a word
 )
@@ -65,8 +66,8 @@ GROUPS: dict[Group, list[Callable[..., Any]]] = {
 }
 for group, commands in GROUPS.items():
     for command in commands:
-        app.command(command, group=group)
-app.command(list_, name="list", group=COMPARE)
+        app.command(command, group=group, help_format="markdown")
+app.command(list_, name="list", group=COMPARE, help_format="markdown")
 app.command(attack)
 app.register_install_completion_command(help="Let your shell complete ldp3's commands and flags.")
 

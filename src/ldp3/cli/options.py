@@ -71,7 +71,7 @@ Attacks = Annotated[
     _several,
     Parameter(
         name=["--attack", "-a"],
-        help="What fake users do, such as mga or \"mga(padding='law')\". See `ldp3 list attacks`.",
+        help='What fake users do, such as mga or "mga(padding=law)". See `ldp3 list attacks`.',
     ),
 ]
 Population = Annotated[

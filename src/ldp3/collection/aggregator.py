@@ -15,12 +15,13 @@ import numpy as np
 from ldp3.arrays import BoolArray, FloatArray, Reports, Total
 from ldp3.collection import cards
 from ldp3.collection.counts import LIMIT, Counts, digests_of, read_counts
-from ldp3.collection.description import require_format
+from ldp3.collection.description import canonical, require_format
 from ldp3.collection.plan import Plan, as_plan
 from ldp3.collection.wire import IMPOSSIBLE, LENGTH, VERSION, add_to
 from ldp3.cores import available_cores
 from ldp3.errors import InvalidData, InvalidParameter, as_path, several, short
 from ldp3.files import read_json, write_text
+from ldp3.seals import seal
 from ldp3.types import Estimate, Tally
 
 if TYPE_CHECKING:
@@ -266,19 +267,27 @@ class Aggregator:
             "plan": self.plan.describe(),
             "total": tally.total.tolist(),
         }
-        write_text(as_path(path), json.dumps(counts, ensure_ascii=False) + "\n")
+        text = json.dumps({**counts, "seal": _seal(counts)}, ensure_ascii=False)
+        write_text(as_path(path), text + "\n")
 
     @classmethod
     def load(cls, path: str | PathLike[str], plugins: Iterable[str | Path] = ()) -> "Aggregator":
-        """Read counts; numbers that no collection can have are refused."""
+        """Read counts; damaged ones and numbers that no collection can have are refused."""
         target = as_path(path, "a file of counts")
         given = require_format(read_json(target), FORMAT, str(path))
         server = cls(Plan.read(given.get("plan"), f"{path}: plan", plugins))
         counts = read_counts(given, server.plan.oracle)
         if counts is None:
             raise InvalidData(f"{path}: are no counts of {server.plan.name!r}; make them again.")
+        written = given.pop("seal", None)  # another program may write none
+        if written is not None and written != _seal(given):
+            raise InvalidData(f"{path}: is damaged or was edited; make the counts again.")
         server._counts = counts
         return server
+
+
+def _seal(counts: dict[str, Any]) -> str:
+    return seal(canonical(counts).encode()).decode()
 
 
 def _single(report: object) -> bytes:

@@ -3,10 +3,12 @@
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from ldp3.errors import InvalidParameter, require
-from ldp3.protocols.layout import Bytes
+
+if TYPE_CHECKING:
+    from ldp3.protocols.layout import Bytes
 
 ReportFormat = Literal["raw", "jsonl", "parquet", "arrow"]
 ENDINGS: dict[str, ReportFormat] = {
@@ -18,7 +20,7 @@ ENDINGS: dict[str, ReportFormat] = {
     ".feather": "arrow",
 }
 REPORT, ID = "report", "id"  # the names of the columns, and of the fields of a JSON line
-RowsAndIds = tuple[Bytes, list[str] | None]  # an identifier for each row, if there are any
+RowsAndIds: TypeAlias = "tuple[Bytes, list[str] | None]"  # an identifier for each row, or none
 
 
 def format_of(path: Path, given: ReportFormat | None, option: str) -> ReportFormat:
@@ -49,7 +51,7 @@ def write_reports(path: Path, format: ReportFormat, chunks: Iterable[RowsAndIds]
         write_table(path, format, iter(chunks))
 
 
-def _json_lines(rows: Bytes, ids: list[str] | None) -> Iterator[bytes]:
+def _json_lines(rows: "Bytes", ids: list[str] | None) -> Iterator[bytes]:
     for i, row in enumerate(rows):
         identifier = "" if ids is None else f'"{ID}":"{ids[i]}",'
         yield f'{{{identifier}"{REPORT}":"{b64encode(row).decode()}"}}\n'.encode()

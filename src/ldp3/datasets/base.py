@@ -3,10 +3,12 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 from ldp3.errors import InvalidParameter, as_python, one_of, require, whole
-from ldp3.types import Dataset
+
+if TYPE_CHECKING:
+    from ldp3.types import Dataset
 
 Format = Literal["lines", "csv", "json", "jsonl", "parquet", "arrow", "excel", "transactions"]
 Pick = Literal["most_frequent", "first", "last", "random"]
@@ -25,7 +27,7 @@ class Source(ABC):
     aliases: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
-    def load(self) -> Dataset:
+    def load(self) -> "Dataset":
         """The data, the same every time."""
 
 

@@ -34,13 +34,13 @@ class Attackers:
         self, experiment: Experiment, modules: Sequence[ModuleType], streams: Mapping[str, str]
     ) -> None:
         self._experiment, self._modules, self._streams = experiment, modules, streams
-        self._attacks = {
-            (data.name, choice.spec): self._built(choice, data)
-            for data in experiment.datasets
-            for choice in experiment.attacks[1:]  # the first is nobody
-        }
-        attacked = experiment.datasets if self._attacks else ()
-        self._fakes = {data.name: fake_count(experiment.fake_users, data.n) for data in attacked}
+        self._attacks: dict[tuple[str, str], tuple[Attack, int]] = {}
+        for data in experiment.datasets:
+            built = {c.spec: self._built(c, data) for c in experiment.attacks[1:]}
+            for name, (choice, number) in experiment.arms.items():
+                if choice.spec in built:
+                    arm = built[choice.spec], fake_count(number, data.n)
+                    self._attacks[data.name, name] = arm
 
     def _built(self, choice: Choice, data: Dataset) -> Attack:
         ex = self._experiment
@@ -54,11 +54,13 @@ class Attackers:
 
     def attack(self, cell: Cell) -> Attack | None:
         """What fake users do in a cell."""
-        return self._attacks.get((cell.dataset, cell.attack))
+        attack, _ = self._attacks.get((cell.dataset, cell.attack), (None, 0))
+        return attack
 
     def number(self, cell: Cell) -> int:
         """How many fake users a cell has."""
-        return 0 if self.attack(cell) is None else self._fakes[cell.dataset]
+        _, number = self._attacks.get((cell.dataset, cell.attack), (None, 0))
+        return number
 
     def tally(self, cell: Cell, oracle: FrequencyOracle, way: Way) -> Tally:
         """What the fake users of a cell add to its tally."""
@@ -79,15 +81,16 @@ class Attackers:
         named = {
             c.spec for c in (*self._experiment.attacks, *self._experiment.protocols) if c.asked
         }
-        if not self.can(cell, oracle) and {cell.attack, cell.protocol} <= named:
+        attack = self._experiment.arms[cell.attack][0].spec
+        if not self.can(cell, oracle) and {attack, cell.protocol} <= named:
             raise InvalidParameter(
-                f"{cell.attack} cannot be carried out against {cell.protocol}: leave one of them "
-                f"out."
+                f"{attack} cannot be carried out against {cell.protocol}: leave one of them out."
             )
 
     def _rng(self, cell: Cell, way: Way) -> np.random.Generator:
         """The stream of fake users; that of honest ones does not know them, so both are paired."""
         ex, data = self._experiment, self._streams[cell.dataset]
-        whom = [cell.attack, ex.fake_users, *ex.targets]
+        attack, number = ex.arms[cell.attack]  # as if there were no other numbers
+        whom = [attack.spec, number, *ex.targets]
         collection = cell.protocol, cell.epsilon.hex(), cell.repeat
         return stream(ex.seed, "fake users", way, data, *collection, *whom)

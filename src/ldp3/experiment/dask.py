@@ -6,7 +6,6 @@ the workers that held it are gone. It travels as specs, the histogram and the so
 plug-ins: workers read no files of ours.
 """
 
-import asyncio
 import logging
 import pickle
 import socket
@@ -178,6 +177,8 @@ def _knock(where: str) -> None:
     address = urlsplit(where)
     if address.scheme not in ("tcp", "tls") or not address.hostname or not address.port:
         raise ValueError(where)
+    import asyncio  # slow to import, and only a cluster needs it
+
     if address.scheme == "tcp":
         _listen(address.hostname, address.port)
     try:
@@ -203,6 +204,8 @@ def _listen(host: str, port: int) -> None:
 
 
 async def _greet(where: str) -> None:
+    import asyncio
+
     from distributed import Security, rpc
 
     security = Security()  # what Dask's own configuration says

@@ -4,10 +4,8 @@ import os
 import signal
 from collections.abc import Iterator
 from concurrent.futures import Executor
-from concurrent.futures.process import ProcessPoolExecutor
 from concurrent.futures.thread import ThreadPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import get_context, parent_process
 from threading import Thread
 from typing import TYPE_CHECKING
 
@@ -59,6 +57,9 @@ def _local_pool(executor: object, count: int, lab: Lab) -> tuple[Executor, Lab |
     if executor is None or one_of(executor, ["threads"]):
         return ThreadPoolExecutor(count, thread_name_prefix="ldp3"), lab
     if one_of(executor, ["processes"]):
+        from concurrent.futures.process import ProcessPoolExecutor  # threads need not wait for it
+        from multiprocessing import get_context
+
         # spawned, not forked: this process may hold threads and locks
         pool = ProcessPoolExecutor(count, get_context("spawn"), _start_worker, (lab,))
         return pool, lab.experiment.key
@@ -76,6 +77,8 @@ def _start_worker(lab: Lab) -> None:
 
 def _end_with_parent() -> None:
     """A parent that was killed told nobody: its workers would wait for work for ever."""
+    from multiprocessing import parent_process
+
     parent = parent_process()
     if parent is not None:
         parent.join()

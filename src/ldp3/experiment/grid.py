@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 
 from ldp3 import kinds, specs
 from ldp3.attacks.base import Attack
-from ldp3.attacks.scene import named_targets
+from ldp3.attacks.scene import arm, fake_users_given, named_targets
 from ldp3.errors import (
     InvalidParameter,
     as_path,
@@ -99,8 +99,8 @@ class Experiment:
     plugins
         Files that define more protocols, methods and metrics.
     attacks, fake_users, targets
-        What fake users do, an axis of the grid, first of all nothing; how many they are, as a
-        number or a share of all reports; and what they want to raise.
+        What fake users do, an axis of the grid, first of all nothing; how many they are, as
+        numbers or shares of all reports; and what they want to raise.
     limit
         Whether scores come with what the separable oracle scores; no other number depends on it.
     """
@@ -118,7 +118,7 @@ class Experiment:
     plugins: tuple[Path, ...] = ()
     attacks: tuple[Choice, ...] = (NOBODY,)
     repeats_asked: bool = True
-    fake_users: str = "0"
+    fake_users: tuple[str, ...] = ("0",)
     targets: tuple[str, ...] = ("top:10",)
     limit: bool = True
 
@@ -140,8 +140,18 @@ class Experiment:
     @property
     def size(self) -> int:
         """Collections to run."""
-        grid = self.datasets, self.epsilons, self.attacks, self.protocols
+        grid = self.datasets, self.epsilons, self.arms, self.protocols
         return prod(map(len, grid)) * self.repeats
+
+    @cached_property
+    def arms(self) -> dict[str, tuple[Choice, str]]:
+        """What fake users do and how many they are, by what the tables call it."""
+        attacked = {
+            arm(choice.spec, number, self.fake_users): (choice, number)
+            for choice in self.attacks[1:]
+            for number in self.fake_users
+        }
+        return {NOBODY.spec: (NOBODY, "0"), **attacked}
 
     @cached_property
     def identity(self) -> dict[str, Any]:
@@ -181,7 +191,9 @@ class Experiment:
     def _attackers(self) -> dict[str, Any]:
         if self.attacks == (NOBODY,):
             return {}
-        return {"fake_users": self.fake_users, "targets": list(self.targets)}
+        one, several = self.fake_users[0], list(self.fake_users)
+        fake_users = one if len(several) == 1 else several
+        return {"fake_users": fake_users, "targets": list(self.targets)}
 
     @cached_property
     def key(self) -> str:
@@ -203,7 +215,7 @@ def experiment(
     keep: Keep = "means",
     plugins: Iterable[str | Path] = (),
     attacks: Named | Sequence[Named] = "none",
-    fake_users: float | str = 0,
+    fake_users: float | str | Sequence[float | str] = 0,
     targets: str | Sequence[str] = "top:10",
 ) -> Experiment:
     """The experiment that people mean: names looked up, sets opened, doubles and nonsense out."""
@@ -225,7 +237,7 @@ def experiment(
         keep=keep,
         plugins=paths,
         attacks=_attacks(attacks, modules),
-        fake_users=str(as_python(fake_users)),
+        fake_users=fake_users_given(fake_users),
         targets=named_targets(targets),
     )
 

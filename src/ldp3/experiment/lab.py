@@ -64,8 +64,7 @@ class Lab:
     @cached_property
     def _every_cell(self) -> list[Cell]:
         ex = self.experiment
-        attacks, protocols = ([c.spec for c in some] for some in (ex.attacks, ex.protocols))
-        axes = self.datasets, ex.epsilons, attacks, protocols
+        axes = self.datasets, ex.epsilons, ex.arms, [c.spec for c in ex.protocols]
         return [Cell(*place) for place in product(*axes)]
 
     def oracle(self, cell: Cell) -> FrequencyOracle:

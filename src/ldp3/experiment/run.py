@@ -186,7 +186,7 @@ def benchmark(
     keep_estimates: bool = False,
     plugins: Iterable[str | Path] = (),
     attacks: Named | Sequence[Named] = "none",
-    fake_users: float | str = 0,
+    fake_users: float | str | Sequence[float | str] = 0,
     targets: str | Sequence[str] = "top:10",
     progress: Progress | None = None,
 ) -> Results:
@@ -224,7 +224,8 @@ def benchmark(
     attacks
         What fake users do, such as ``"mga"``, beside the same collection without them.
     fake_users
-        How many they are: a number, or a share of all reports such as ``"1%"``.
+        How many they are: a number, or a share of all reports such as ``"1%"``; several of them
+        one after the other, and then the attack is called such as ``mga at 1%``.
     targets
         What they want to raise: ``"top:10"``, ``"bottom:10"``, ``"random:10"``, or labels.
     progress

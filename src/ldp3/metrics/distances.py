@@ -93,7 +93,7 @@ class Linf(Metric):
     0.25
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("l∞", "ℓ∞", "max", "chebyshev", "l infinity")
+    aliases: ClassVar[tuple[str, ...]] = ("ℓ∞", "l∞", "max", "chebyshev", "l infinity")
 
     def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:
         return float(np.abs(frequencies - truth).max())

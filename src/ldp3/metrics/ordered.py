@@ -98,7 +98,12 @@ class RangeQuery(Metric):
     0.16666666666666666
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("range query error", "random range query", "range")
+    aliases: ClassVar[tuple[str, ...]] = (
+        "Range query",
+        "range query error",
+        "random range query",
+        "range",
+    )
     needs_order: ClassVar[bool] = True
 
     def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:

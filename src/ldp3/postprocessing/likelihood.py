@@ -7,6 +7,7 @@ import numpy as np
 
 from ldp3.arrays import FloatArray, as_distribution
 from ldp3.errors import InvalidData
+from ldp3.kernels.roots import find_root
 from ldp3.postprocessing.base import PostProcessor, fill
 from ldp3.types import Estimate, Oracle
 
@@ -138,8 +139,6 @@ def _support(estimate: Estimate) -> tuple[float, float, FloatArray]:
 
 
 def _binomial_mle(f: FloatArray, p: float, q: float) -> FloatArray:
-    from scipy.optimize import brentq
-
     gap = p - q
 
     def shifted(t: float) -> FloatArray:
@@ -156,5 +155,5 @@ def _binomial_mle(f: FloatArray, p: float, q: float) -> FloatArray:
     if shifted(low).sum() >= 1 or shifted(high).sum() <= 1:  # all estimates equal, but for rounding
         return as_distribution(shifted(low if shifted(low).sum() >= 1 else high))
     step = 4 * np.finfo(float).eps * (high - low)
-    t = brentq(lambda t: shifted(t).sum() - 1, low, high, xtol=step, maxiter=1000)
+    t = find_root(lambda t: shifted(t).sum() - 1, low, high, within=step)
     return as_distribution(shifted(t))

@@ -26,7 +26,7 @@ class Multiscale(PostProcessor):
     $$w_c \leftarrow e^{ψ(N_c + b_c)}, \qquad f'_v = E_w[θ \mid \hat f_v],$$
 
     where $e^{ψ(N)} ≈ N - ½$ lets a part that explains less than a value die: lone values end in
-    wide tents and are hardly shrunk, crowds in atoms or narrow tents and are shrunk fully. The
+    wide tents and are shrunk little, crowds in atoms or narrow tents and are shrunk fully. The
     $b_c$ sum to ¼, a background for sizes that nobody has seen. A distribution. No parameters.
     Deterministic: a fixed number of steps from a fixed start, not the optimum of a convex problem.
     Costs about $O(d)$ per step, and grows slowly with $n$.
@@ -45,7 +45,7 @@ class Multiscale(PostProcessor):
     $e^{ψ(N)}$ of variational Bayes, here under a Dirichlet prior whose parameters go to zero).
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("multi-scale",)
+    aliases: ClassVar[tuple[str, ...]] = ("Multi-scale",)
     distribution: ClassVar[bool] = True
 
     def refine(self, estimate: Estimate) -> FloatArray:
@@ -98,7 +98,7 @@ class MultiscaleOrdered(PostProcessor):
     of Statistics, 1999 (blocks; here on cosines).
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("multi-scale ordered",)
+    aliases: ClassVar[tuple[str, ...]] = ("Multi-scale ordered",)
     distribution: ClassVar[bool] = True
     needs_order: ClassVar[bool] = True
 

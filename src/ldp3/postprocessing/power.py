@@ -11,6 +11,7 @@ import numpy as np
 from ldp3.arrays import FloatArray
 from ldp3.errors import require
 from ldp3.kernels import elementary
+from ldp3.kernels.roots import find_root
 from ldp3.postprocessing.base import PostProcessor
 from ldp3.postprocessing.norm_sub import NormSub
 from ldp3.types import Estimate
@@ -116,7 +117,6 @@ class PowerNS(PostProcessor):
 
 def _exponent(mean: float, n: int) -> float:
     """The α for which the prior on 1..n has this mean, within `ALPHA`."""
-    from scipy.optimize import brentq
 
     def excess(alpha: float) -> float:
         return _power_sum(alpha - 1, n) / _power_sum(alpha, n) - mean
@@ -126,7 +126,7 @@ def _exponent(mean: float, n: int) -> float:
         return low
     if excess(high) >= 0:
         return high
-    return float(brentq(excess, low, high, xtol=1e-13))
+    return find_root(excess, low, high, within=1e-13)
 
 
 @cache

@@ -105,7 +105,10 @@ class Subtract(PostProcessor):
         settle_numbers(self)
         codes = isinstance(self.targets, tuple) and all(whole(t, 0) for t in self.targets)
         require(codes, self, "targets must be codes such as (3, 17)", self.targets)
-        require(0 <= self.share < 1, self, "share must be at least 0 and below 1", self.share)
+        number = isinstance(self.share, int | float) and not isinstance(self.share, bool)
+        require(
+            number and 0 <= self.share < 1, self, "share must be at least 0 and below 1", self.share
+        )
 
     def applies(self, oracle: Oracle) -> bool:
         return oracle.support is not None

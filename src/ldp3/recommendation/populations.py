@@ -14,6 +14,9 @@ what is left:
    fitted again to *that* sample: this varies the prior as far as it is uncertain.
 3. A population drawn given the *real* histogram under the prior of step 2. This is the answer.
 
+Where the order of the values means something, the prior is another one, which also learns how
+alike neighbours are (`SmoothPrior`).
+
 References
 ----------
 Laird, Louis. *Empirical Bayes confidence intervals based on bootstrap samples.* Journal of the
@@ -27,6 +30,7 @@ import numpy as np
 
 from ldp3.arrays import FloatArray, IntArray, apportion
 from ldp3.randomness.streams import stream
+from ldp3.recommendation.smooth import SmoothPrior, rough_prior
 from ldp3.types import Dataset
 
 MEANS = 40  # components, from a 50th of a person to twice the most frequent value, …
@@ -110,13 +114,19 @@ class Populations:
     seed: int
 
     @cached_property
-    def prior(self) -> Prior:
-        """Fitted to the sample."""
-        return flat_prior(self.sample.histogram).fitted(self.sample.histogram)
+    def prior(self) -> Prior | SmoothPrior:
+        """Before it is fitted."""
+        d, h = self.sample.d, self.sample.histogram
+        return rough_prior(d) if self.sample.ordered else flat_prior(h)
+
+    @cached_property
+    def fitted(self) -> Prior | SmoothPrior:
+        """To the sample."""
+        return self.prior.fitted(self.sample.histogram)
 
     def draw(self, index: int) -> Dataset:
         """Population number `index`, from a stream of its own."""
         rng, h = stream(self.seed, "population", index), self.sample.histogram
-        again = rng.multinomial(self.sample.n, self.prior.draw(h, rng))
-        frequencies = flat_prior(h).fitted(again).draw(h, rng)
+        again = rng.multinomial(self.sample.n, self.fitted.draw(h, rng))
+        frequencies = self.prior.fitted(again).draw(h, rng)
         return replace(self.sample, histogram=apportion(frequencies, self.n), values=None, notes=())

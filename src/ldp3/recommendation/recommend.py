@@ -210,7 +210,7 @@ def _populations(
 ) -> tuple[Dataset, ...]:
     """The data that the sample may come from."""
     model = Populations(sample, n, seed)
-    model.prior  # noqa: B018 (before threads ask for it all at once)
+    model.fitted  # noqa: B018 (before threads ask for it all at once)
     with ThreadPoolExecutor(threads or available_cores()) as pool:
         drawn = list(pool.map(model.draw, range(count)))
     return tuple(replace(data, name=f"population {b}") for b, data in enumerate(drawn))

@@ -118,7 +118,7 @@ class RobustContest(Contest):
         cell = next(c for c in self.lab.cells if (c.epsilon, c.protocol) == (epsilon, chosen[0]))
         oracle = self.lab.oracle(cell)
         assert isinstance(oracle, PureOracle)
-        fakes = fake_count(self.lab.experiment.fake_users, self.lab.datasets[cell.dataset].n)
+        fakes = fake_count(self.lab.experiment.fake_users[0], self.lab.datasets[cell.dataset].n)
         more = abs(clean[chosen] / clean[other] - 1)
         price = f"{more:.1%} more than {combination(*other)}" if more >= 5e-4 else "the least"
         return (

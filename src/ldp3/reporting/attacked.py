@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from ldp3 import specs
-from ldp3.adversary.inference import exact_success
+from ldp3.adversary.inference import exact_success, simulated_successes
 from ldp3.attacks.base import Attack, amplification
 from ldp3.attacks.scene import fake_count
 from ldp3.attacks.targets import target_codes
@@ -20,7 +20,11 @@ from ldp3.reporting.selection import IS_SHARE
 from ldp3.results.table import Results
 from ldp3.types import Dataset
 
+BEYOND = 1.25  # of the largest share of fake users, that lines end at
+CURVE = 13  # points of a line that is none
 REPORTS = (1, 2, 5, 10, 20, 50, 100)
+PEOPLE, FEWEST = 4_000, 400  # simulated where there is no sum; with fewer there is no point
+WORK = 2 * 10**8  # supports that are looked up for that, for each protocol and ε
 EPSILONS = 25  # on a line against ε
 PAIR = ["metric", "epsilon", "protocol", "method"]
 ARM = ["epsilon", "attack", "protocol", "method"]
@@ -44,8 +48,25 @@ class Attacked:
     @cached_property
     def attacks(self) -> list[str]:
         """Canonical specs."""
+        return list(dict.fromkeys(spec for spec, _ in self.arms.values()))
+
+    @cached_property
+    def arms(self) -> dict[str, tuple[str, int | None]]:
+        """The attack and the number of fake users, where it is known, by the tables' names."""
         names = self.results.table["attack"].unique(maintain_order=True)
-        return [name for name in names if name != "none"]
+        given = self.results.manifest.get("fake_users")
+        several = [str(number) for number in given] if isinstance(given, list) else [""]
+        arms: dict[str, tuple[str, int | None]] = {}
+        for name in (name for name in names if name != "none"):
+            spec, _, number = name.rpartition(" at ")
+            known = len(several) > 1 and number in several
+            arms[name] = (spec, self._count(number)) if known else (name, self._count(given))
+        return arms
+
+    def _count(self, number: object) -> int | None:
+        with suppress(LDPError):
+            return fake_count(number, self.found.n)
+        return None
 
     @cached_property
     def oracles(self) -> dict[tuple[str, float], PureOracle]:
@@ -53,11 +74,9 @@ class Attacked:
         return {k: o for k, o in self.found.oracles.items() if isinstance(o, PureOracle)}
 
     @cached_property
-    def fakes(self) -> int | None:
+    def fakes(self) -> list[int]:
         """How many fake users there were, where the manifest says it."""
-        with suppress(LDPError):
-            return fake_count(self.results.manifest.get("fake_users"), self.found.n)
-        return None
+        return list(dict.fromkeys(m for _, m in self.arms.values() if m is not None))
 
     @cached_property
     def targets(self) -> tuple[int, ...] | None:
@@ -91,13 +110,16 @@ class Attacked:
     def gains(self) -> list[dict[str, Any]]:
         """What the targets gained together, by ε, attack, protocol and method: measured."""
         held = self._held()
-        if held is None or self.fakes is None:
+        if held is None or not self.fakes:
             return []
         clean = held.filter(attack="none").drop("attack").rename({"held": "clean"})
         on = ["epsilon", "protocol", "method"]
         joined = held.filter(pl.col("attack") != "none").join(clean, on=on, maintain_order="left")
         gain = pl.col("held") - pl.col("clean")
-        return joined.select(*ARM, gain=gain, share=pl.lit(self.share)).to_dicts()
+        rows = joined.select(*ARM, gain=gain).to_dicts()
+        arms = [self.arms[row["attack"]] for row in rows]
+        return [{**row, "attack": spec, "share": self.share(m)}
+                for row, (spec, m) in zip(rows, arms, strict=True) if m is not None]  # fmt: skip
 
     def _held(self) -> pl.DataFrame | None:
         """What the targets' estimates sum to, on average: as it was measured, or from the means."""
@@ -110,30 +132,36 @@ class Attacked:
         held = pl.col("frequencies").list.gather(list(targets)).list.sum()
         return means.filter(dataset=self.found.dataset).select(*ARM, held=held)
 
-    @property
-    def share(self) -> float:
-        """The share of fake users among all."""
-        fakes = self.fakes or 0
+    def share(self, fakes: int) -> float:
+        """The share of so many fake users among all."""
         return fakes / (self.found.n + fakes)
 
     def formulas(self) -> list[dict[str, Any]]:
-        """What the raw gain of each attack is in expectation, at twice the share of this run.
+        """What the raw gain of each attack is in expectation, from nobody on to beyond this run.
 
-        It is proportional to the share, so this is a line.
+        It is proportional to the share where what a fake user sends does not depend on how many
+        they are: then two points make the line.
         """
-        data, targets = self._data, self.targets
-        if data is None or targets is None or not self.fakes:
+        data, targets, most = self._data, self.targets, max(self.fakes, default=0)
+        if data is None or targets is None or not most:
             return []
+        end = min(0.9, BEYOND * self.share(most))
         made = []
         for spec in self.attacks:
             for (protocol, epsilon), oracle in self.oracles.items():
                 with suppress(LDPError):
                     attack = specs.build(Attack, spec, targets=targets, honest=data.histogram)  # type: ignore[type-abstract]
-                    gain = attack.expected_gain(oracle, self.fakes)
-                    if gain is not None:
-                        row = {"epsilon": epsilon, "attack": spec, "protocol": protocol}
-                        made.append({**row, "share": 2 * self.share, "gain": 2 * gain})
+                    row = {"epsilon": epsilon, "attack": spec, "protocol": protocol}
+                    points = 2 if attack.rates(oracle) is not None else CURVE
+                    made += [{**row, **point} for point in self._line(attack, oracle, end, points)]
         return made
+
+    def _line(
+        self, attack: Attack, oracle: PureOracle, end: float, points: int
+    ) -> list[dict[str, float]]:
+        numbers = [fake_count(float(s), self.found.n) for s in np.linspace(0, end, points)]
+        gains = [(m, attack.expected_gain(oracle, m)) for m in numbers]
+        return [{"share": self.share(m), "gain": gain} for m, gain in gains if gain is not None]
 
     def weights(self) -> list[dict[str, Any]]:
         """How many honest votes one fake report weighs, against ε."""
@@ -150,12 +178,16 @@ class Attacked:
         return made
 
     def successes(self) -> list[dict[str, Any]]:
-        """How often a person's value is guessed after some reports, where a formula says it."""
+        """How often a person's value is guessed after some reports: by a sum, or simulated."""
         made = []
         for (protocol, epsilon), oracle in self.oracles.items():
-            for reports in REPORTS:
-                success = exact_success(oracle, reports)
-                if success is not None:
-                    row = {"protocol": protocol, "epsilon": epsilon, "reports": reports}
-                    made.append({**row, "success": success})
+            row = {"protocol": protocol, "epsilon": epsilon}
+            guessed = {n: exact_success(oracle, n) for n in REPORTS}
+            without = [n for n, success in guessed.items() if success is None]
+            people = min(PEOPLE, WORK // (oracle.d * max(without, default=1)))
+            if without and people >= FEWEST:
+                simulated = simulated_successes(oracle, without, people)
+                guessed |= {n: success for n, (success, _) in simulated.items()}
+            made += [{**row, "reports": n, "success": success, "simulated": n in without}
+                     for n, success in guessed.items() if success is not None]  # fmt: skip
         return made

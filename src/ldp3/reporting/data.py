@@ -88,11 +88,13 @@ def _attacked(given: Attacked) -> dict[str, Any]:
         "weights": given.weights(),
         "successes": given.successes(),
     }
-    shortened = {
-        name: [{key: _short(value) for key, value in row.items()} for row in part]
-        for name, part in rows.items()
-    }
-    return {"attack": given.attacks, **shortened}
+    return {"attack": given.attacks, **{name: _packed(part) for name, part in rows.items()}}
+
+
+def _packed(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Every name once: there can be thousands of rows."""
+    columns = list(rows[0]) if rows else []
+    return {"columns": columns, "rows": [[_short(row[c]) for c in columns] for row in rows]}
 
 
 def _short(value: Any, digits: int = 6) -> Any:

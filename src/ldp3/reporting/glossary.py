@@ -7,6 +7,7 @@ from ldp3 import kinds, specs
 from ldp3.docstrings import summary
 from ldp3.errors import LDPError
 from ldp3.reporting.findings import Findings
+from ldp3.results.names import written
 
 
 def glossary(found: Iterable[Findings], attacks: Iterable[str] = ()) -> dict[str, str]:
@@ -21,6 +22,18 @@ def glossary(found: Iterable[Findings], attacks: Iterable[str] = ()) -> dict[str
         ):
             words |= {name: said for name in names if (said := meaning(kind, name))}
     return words
+
+
+def titles(found: Iterable[Findings], attacks: Iterable[str] = ()) -> dict[str, str]:
+    """What people read in place of each name, where that is another spelling."""
+    every = kinds.every_kind()
+    named = [(attack, every["attacks"]) for attack in attacks]
+    for one in found:
+        named += [(name, every["metrics"]) for name in one.metrics]
+        named += [(name, every["protocols"]) for name in one.protocols]
+        named += [(name, every["methods"]) for name in one.methods]
+    read = {name: written(kind, name) for name, kind in named}
+    return {name: words for name, words in read.items() if words != name}
 
 
 def meaning(kind: type, spec: str) -> str:

@@ -11,7 +11,7 @@ from ldp3.reporting.charts.every import charts
 from ldp3.reporting.data import page_data
 from ldp3.reporting.findings import Findings
 from ldp3.reporting.frequencies import NUMBERS
-from ldp3.reporting.glossary import glossary
+from ldp3.reporting.glossary import glossary, titles
 from ldp3.reporting.origin import command, origin
 from ldp3.reporting.overview import overview
 from ldp3.reporting.rendering import render, script
@@ -45,16 +45,19 @@ def page(results: Results) -> str:
     parts = each_dataset(results)
     found = {n: Findings(clean(part), NUMBERS // len(parts)) for n, part in parts.items()}
     attacked = {n: Attacked(part, found[n]) for n, part in parts.items() if is_attacked(part)}
-    words = glossary(found.values(), [a for one in attacked.values() for a in one.attacks])
+    attacks = [a for one in attacked.values() for a in one.attacks]
+    words, read = glossary(found.values(), attacks), titles(found.values(), attacks)
     context = {
         "name": ", ".join(found),
         "datasets": [_dataset(one, attacked.get(name)) for name, one in found.items()],
         "command": command(results.manifest),
         "words": words,
+        "titles": read,
         "data": {
             "datasets": [page_data(one, attacked.get(name)) for name, one in found.items()],
             "overview": overview(found) if len(found) > 1 else [],
             "words": words,
+            "titles": read,
         },
     }
     return render("report.html", context, [_library(), *map(script, SCRIPTS)])
@@ -118,8 +121,11 @@ def _attacked(attacked: Attacked) -> str:
     """Who attacks, and what for."""
     targets = attacked.results.manifest.get("targets")
     named = f", who want to raise {', '.join(map(str, targets))}" if targets else ""
-    fakes = "An unknown number of" if attacked.fakes is None else f"{attacked.fakes:,}"
-    return f"{fakes} fake users ({attacked.share:.2%} of all){named}."
+    if not attacked.fakes:
+        return f"An unknown number of fake users{named}."
+    numbers = ", ".join(f"{m:,}" for m in attacked.fakes)
+    shares = ", ".join(f"{attacked.share(m):.2%}" for m in attacked.fakes)
+    return f"{numbers} fake users ({shares} of all){named}."
 
 
 def _values(found: Findings) -> str:

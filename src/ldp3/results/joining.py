@@ -32,7 +32,12 @@ def _both(one: Results, other: Results) -> Results:
             f"({row['metric']}) is in two of these results: leave one out."
         )
     looks = max((part.manifest.get("looks") or [] for part in (one, other)), key=len)
-    manifest = {**one.manifest, "better": {**one.better, **other.better}, "looks": looks}
+    manifest = {
+        **other.manifest,
+        **one.manifest,
+        "better": {**one.better, **other.better},
+        "looks": looks,
+    }
     manifest["complete"] = one.complete and other.complete
     manifest["data"] = _listed(one, other, "data")
     for name in ("epsilons", "attacks", "protocols", "methods", "metrics", "notes"):

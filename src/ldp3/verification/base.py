@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldp3.arrays import FloatArray
+from ldp3.arrays import BoolArray, FloatArray
 from ldp3.plugins import blame
 from ldp3.progress import Progress
 
@@ -193,20 +193,46 @@ def mean_p(samples: FloatArray, expected: float | FloatArray) -> FloatArray:
     return np.where(constant, np.abs(error) < 1e-9, 2 * stdtr(len(samples) - 1, -np.abs(t)))
 
 
+def bias_p(errors: FloatArray, variance: FloatArray) -> FloatArray:
+    """Two-sided p-values that rows of `errors` with this variance have mean 0, per column.
+
+    Where nearly all errors are the same, the others are too rare for a t-test: the p-value is at
+    least what Bernstein's inequality gives, with the largest error there is for the largest that
+    there could be.
+    """
+    mean, largest = np.abs(errors.mean(axis=0)), np.abs(errors).max(axis=0)
+    exponent = len(errors) * mean**2 / 2 / (variance + largest * mean / 3)
+    bound = np.minimum(1.0, 2 * np.exp(-exponent))
+    usual = mean_p(errors, 0.0)
+    return np.where(rare(errors), np.maximum(usual, bound), usual)
+
+
+def rare(errors: FloatArray) -> BoolArray:
+    """The columns in which more than nine of ten errors are the same."""
+    same = np.isclose(errors, np.median(errors, axis=0), rtol=1e-9, atol=1e-12)
+    return np.asarray(same.mean(axis=0) > 0.9)
+
+
 def spread_p(errors: FloatArray, expected: FloatArray) -> FloatArray:
     """Two-sided p-values that rows of `errors` vary around 0 with this variance, per column.
 
     χ², with the degrees of freedom that the kurtosis of the errors leaves (Box 1953): squares are
-    too skewed for a t-test of few of them.
+    too skewed for a t-test of few of them. Where nearly all errors are the same, the number of the
+    others is Poisson's. If there are none, this is no evidence.
     """
-    from scipy.special import chdtr, chdtrc
+    from scipy.special import chdtr, chdtrc, gammainc, gammaincc
 
     squares, runs = errors**2, len(errors)
-    spread = np.maximum(squares.mean(axis=0), np.finfo(float).tiny)
-    excess = np.maximum((squares**2).mean(axis=0) / spread**2 - 3, 0)
-    freedom = runs / (1 + excess / 2)
+    spread = np.maximum(squares.mean(axis=0), 1e-150)
+    tailed = np.maximum((squares**2).mean(axis=0), 1e-300) / spread**2  # kurtosis
+    freedom = runs / (1 + np.maximum(tailed - 3, 0) / 2)
     statistic = freedom * spread / expected
-    return 2 * np.minimum(chdtr(freedom, statistic), chdtrc(freedom, statistic))
+    many = np.minimum(chdtr(freedom, statistic), chdtrc(freedom, statistic))
+    events = runs / tailed
+    mean = events * expected / spread
+    few = np.minimum(gammaincc(events + 1, mean), gammainc(events, mean))
+    p = np.minimum(1.0, 2 * np.where(rare(errors), few, many))
+    return np.where(np.ptp(errors, axis=0) <= 1e-12, 1.0, p)
 
 
 def autocorrelation_p(coins: NDArray[Any], reach: int | None = None) -> FloatArray:

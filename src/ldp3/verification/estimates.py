@@ -9,7 +9,7 @@ from ldp3.errors import LDPError
 from ldp3.noise import Noise, PureNoise
 from ldp3.protocols.base import PureOracle
 from ldp3.types import Estimate, Tally
-from ldp3.verification.base import Finding, exact, mean_p, spread_p
+from ldp3.verification.base import Finding, bias_p, exact, mean_p, rare, spread_p
 from ldp3.verification.case import RUNS, SMALL, OracleCase
 from ldp3.verification.looks import persistent
 
@@ -33,13 +33,10 @@ def _unbiased(case: OracleCase, n: int) -> Iterator[Finding]:
     stated = case.oracle.estimate(_tally(case, n)).noise.variance(truth)
 
     def bias_p(again: OracleCase) -> FloatArray:
-        return _mean_p(first if again.focus is None else _errors(again, n), 0.0)
+        return _bias_p(first if again.focus is None else _errors(again, n), stated)
 
     def noise_p(again: OracleCase) -> FloatArray:
-        errors = first if again.focus is None else _errors(again, n)
-        each, together = spread_p(errors, stated), (errors**2 / stated).mean(axis=1)
-        few = case.oracle.d <= 8  # their squares are too skewed for a t-test
-        return each if few else np.append(each, mean_p(together, 1.0))
+        return _noise_p(first if again.focus is None else _errors(again, n), stated)
 
     yield persistent(f"Estimates from n={n} are unbiased", case, bias_p, draws)
     if n > 1:  # the square of one report has too long a tail for a mean
@@ -52,9 +49,22 @@ def _errors(case: OracleCase, n: int) -> FloatArray:
     return case.estimates(case.tallies(histogram, _runs(case), f"unbiased {n}")) - histogram / n
 
 
-def _mean_p(sample: FloatArray, expected: float) -> FloatArray:
-    """p-values of every value's mean, and of the mean over all values."""
-    return mean_p(np.column_stack([sample, sample.mean(axis=1)]), expected)
+def _bias_p(errors: FloatArray, stated: FloatArray) -> FloatArray:
+    """p-values that every value's errors have mean 0, and that their mean over all values has.
+
+    The variance of a mean is at most the mean of the variances.
+    """
+    both = np.column_stack([errors, errors.mean(axis=1)])
+    return bias_p(both, np.append(stated, stated.mean()))
+
+
+def _noise_p(errors: FloatArray, stated: FloatArray) -> FloatArray:
+    """p-values that every value's errors have the stated variance, and that all have together."""
+    each, often = spread_p(errors, stated), ~rare(errors)
+    if errors.shape[1] <= 8 or not often.any():  # few squares are too skewed for a t-test
+        return np.append(each, 1.0)
+    together = (errors**2 / stated)[:, often].mean(axis=1)
+    return np.append(each, mean_p(together, 1.0))
 
 
 def _crowd(d: int, n: int) -> IntArray:

@@ -31,14 +31,19 @@ def persistent(
     `p_values` gives all of them, always in the same order. Of a case with a `focus` it may compute
     that one alone and leave the others as they are.
     """
-    first = np.append(p_values(case), 1.0)
+    first = np.append(_known(p_values(case)), 1.0)
     index, worst = int(first.argmin()), float(first.min())
     evidence = f"smallest p-value {worst:.2g} of {first.size - 1:,}{what}"
     seen, drawn, suspicious = list[float](), draws, worst * (first.size - 1) < SUSPICIOUS
     while suspicious and len(seen) < len(AGAIN):
         look = AGAIN[len(seen)]
-        seen.append(float(p_values(case.again(look, index))[index]))
+        seen.append(float(_known(p_values(case.again(look, index)))[index]))
         drawn += draws << look
         suspicious = seen[-1] < CONFIRMED
     evidence += "".join(f", looked at again {p:.2g}" for p in seen)
     return Finding(check, not (seen and suspicious), evidence, drawn, CONFIRMED ** len(AGAIN))
+
+
+def _known(p: FloatArray) -> FloatArray:
+    """What could not be computed is no pass."""
+    return np.nan_to_num(p, nan=0.0)

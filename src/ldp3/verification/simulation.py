@@ -7,7 +7,7 @@ import numpy as np
 from ldp3.arrays import FloatArray, IntArray, Total
 from ldp3.protocols.base import FrequencyOracle, PureOracle
 from ldp3.types import Tally
-from ldp3.verification.base import Finding, binomial_p, exact, mean_p, spread_p
+from ldp3.verification.base import Finding, bias_p, binomial_p, exact, spread_p
 from ldp3.verification.case import RUNS, SMALL, OracleCase
 from ldp3.verification.features import Codes, fold
 from ldp3.verification.looks import persistent
@@ -126,7 +126,7 @@ def _crowd_p(case: OracleCase, histogram: IntArray) -> FloatArray:
     truth = histogram / n
     error = case.estimates(tallies) - truth
     stated = case.oracle.estimate(tallies[0]).noise.variance(truth)
-    return np.concatenate([mean_p(error, 0.0), spread_p(error, stated)])
+    return np.concatenate([bias_p(error, stated), spread_p(error, stated)])
 
 
 def _counts_p(oracle: PureOracle, tallies: list[Tally], histogram: IntArray) -> FloatArray:

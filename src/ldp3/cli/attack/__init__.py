@@ -12,6 +12,7 @@ attack = App(
     name="attack",
     group=ATTACK,
     help="Attack a collection: fake users, guesses of values, the budget.",
+    help_format="markdown",
     default_parameter=Parameter(negative=(), show_default=shown_default),
 )
 for command in (poison, cost, infer, budget):

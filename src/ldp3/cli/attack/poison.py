@@ -19,7 +19,7 @@ def poison(
     *,
     attack: options.Attacks = ["ria", "mga"],  # noqa: B006
     targets: Annotated[list[str], _several] = ["top:10"],  # noqa: B006
-    fake_users: str = "1%",
+    fake_users: Annotated[list[str], _several] = ["1%"],  # noqa: B006
     epsilon: options.Epsilons = ["1"],  # noqa: B006
     protocols: options.Protocols = ["paper"],  # noqa: B006
     methods: options.Methods = ["paper"],  # noqa: B006
@@ -47,7 +47,8 @@ def poison(
     targets
         What they want to raise: top:10, bottom:10, random:10, or labels.
     fake_users
-        How many they are: a number, or a share of all reports such as 1%.
+        How many they are: a number, or a share of all reports such as 1%; several, such as
+        1% 5% 10%, one after the other.
     repeats
         Independent collections for each protocol, attack and ε. If not given: 10, 20, 40, … until
         what is best without and under each attack is settled, or to a ceiling, as in `ldp3 run`.

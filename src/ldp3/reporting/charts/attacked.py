@@ -97,6 +97,7 @@ def success(found: Findings) -> Spec:
                     "tooltip": [
                         *tooltip("protocol", "reports"),
                         {"field": "success", "title": "guessed", "format": ".1%"},
+                        {"field": "simulated"},
                     ],
                 },
             },

@@ -4,6 +4,12 @@
 
 const attacker = { attack: null };
 
+for (const { attacked } of report.datasets) {
+  for (const name of ["worst", "gains", "formulas", "weights", "successes"]) {
+    if (attacked) attacked[name] = unpacked(attacked[name]);
+  }
+}
+
 function worstRows(given, sheet) {
   const rows = given.worst.filter(isChosen);
   const close = closeness(rows, sheet.better);
@@ -12,11 +18,10 @@ function worstRows(given, sheet) {
   }));
 }
 
-// A line from nothing to what the formula says, and what was measured.
+// What the formula says, and what was measured.
 function gainRows(given) {
   const own = (row) => row.epsilon === chosen.epsilon && row.attack === attacker.attack;
-  const lines = given.formulas.filter(own).flatMap((row) =>
-    [{ ...row, share: 0, gain: 0, kind: "formula" }, { ...row, kind: "formula" }]);
+  const lines = given.formulas.filter(own).map((row) => ({ ...row, kind: "formula" }));
   return [...lines, ...given.gains.filter(own).map((row) => ({ ...row, kind: "measured" }))];
 }
 

@@ -35,6 +35,7 @@ function specification(name, rows, label, width) {
     if (part.title === label && part.scale && logarithmic) {
       part.scale = { type: "log", nice: false, padding: 12 };
     }
+    for (const key of ["sort", "domain"]) if (Array.isArray(part[key])) part[key] = part[key].map(title);
     if (part.columns) part.columns = Math.max(2, Math.floor(width / 110));
     if (part.labelExpr === "{shades}") part.labelExpr = SHADES[better(chosen.metric)];
     if (part.params && !window.matchMedia("(pointer: fine)").matches) {
@@ -52,7 +53,12 @@ function turned(spec) {
   spec.height *= page.method.length / page.protocol.length;
 }
 
-async function draw(id, name, rows, { params, label = chosen.metric } = {}) {
+// A row with its names as people read them.
+const asRead = (row) => ({
+  ...row, ...Object.fromEntries(["protocol", "method", "attack"].filter((name) => name in row).map((name) => [name, title(row[name])])),
+});
+
+async function draw(id, name, rows, { params, label = title(chosen.metric) } = {}) {
   const place = byId(id);
   if (!place) return;
   place.closest("section").hidden = !page.charts[name];
@@ -63,7 +69,7 @@ async function draw(id, name, rows, { params, label = chosen.metric } = {}) {
     return;
   }
   const spec = specification(name, rows, label, place.clientWidth);
-  Object.assign(spec, params && { params }, { datasets: { rows } });
+  Object.assign(spec, params && { params }, { datasets: { rows: rows.map(asRead) } });
   if ((name === "heat" || name === "worst") && narrow()) turned(spec);
   drawn.set(id, spec);
   await vegaEmbed(place, spec, { renderer: "svg", ast: true, actions: false });
@@ -112,8 +118,8 @@ function drawError() {
     const [low, high] = band(row).map((end) => Math.min(end / unit, most));
     return { ...row, mean: row.mean / unit, low, high };
   });
-  const label = !ratio ? chosen.metric
-    : direction === "lower" ? `${chosen.metric} ÷ best` : `${chosen.metric}, share of the best`;
+  const metric = title(chosen.metric);
+  const label = !ratio ? metric : direction === "lower" ? `${metric} ÷ best` : `${metric}, share of the best`;
   return draw("error", `error-${compared.by}`, lines, { label });
 }
 

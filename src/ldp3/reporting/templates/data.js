@@ -7,17 +7,27 @@ let page = report.datasets[0]; // the dataset that is shown
 let combinations = named(page);
 const chosen = { metric: page.sheets[0].metric, epsilon: page.sheets[0].epsilon };
 
-// Of every metric, ε, protocol and method; the data has names as numbers.
-function named(dataset) {
-  return dataset.combinations.rows.map((row) => {
-    const one = Object.fromEntries(dataset.combinations.columns.map((name, i) => [name, row[i]]));
-    for (const name of ["metric", "epsilon", "protocol", "method"]) one[name] = dataset[name][one[name]];
-    return one;
-  });
+// Rows with names, of rows without and the names once.
+function unpacked({ columns, rows }) {
+  return rows.map((row) => Object.fromEntries(columns.map((name, i) => [name, row[i]])));
 }
 
-// What a name means, or nothing.
-const meaning = (name) => (Object.hasOwn(report.words, name) ? report.words[name] : "");
+// Of every metric, ε, protocol and method; the data has names as numbers.
+function named(dataset) {
+  const names = ["metric", "epsilon", "protocol", "method"];
+  return unpacked(dataset.combinations).map((one) =>
+    ({ ...one, ...Object.fromEntries(names.map((name) => [name, dataset[name][one[name]]])) }));
+}
+
+// A name as people read it (GRR, Norm-Sub, ℓ1); files and addresses keep the one that is typed.
+const title = (name) => (Object.hasOwn(report.titles, name) ? report.titles[name] : name);
+
+// What a name or its title means, or nothing.
+const typed = Object.fromEntries(Object.entries(report.titles).map(([name, read]) => [read, name]));
+const meaning = (name) => {
+  const own = Object.hasOwn(typed, name) ? typed[name] : name;
+  return Object.hasOwn(report.words, own) ? report.words[own] : "";
+};
 
 const byId = (id) => document.getElementById(id);
 
@@ -40,7 +50,7 @@ function short(value) {
 }
 
 // A choice among things; where there is only one, there is nothing to choose.
-function offer(id, things, current, words = String) {
+function offer(id, things, current, words = title) {
   const select = byId(id);
   if (!select) return;
   select.replaceChildren(...things.map((thing, i) => {

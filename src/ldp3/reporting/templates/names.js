@@ -17,7 +17,7 @@ function explained(text) {
     if (!meaning(part)) return part;
     const name = document.createElement("abbr");
     name.title = meaning(part);
-    name.textContent = part;
+    name.textContent = title(part);
     return name;
   });
 }

@@ -6,7 +6,7 @@ const percent = (loss) => (loss === 0 ? "0 %" : `${short(100 * loss)} %`);
 
 function overviewRow({ protocol, method, worst, rank, best, losses, tied }) {
   const tr = document.createElement("tr");
-  const cells = [protocol, method, percent(worst), rank.toFixed(1), `${best} of ${losses.length}`, ...losses.map(percent)];
+  const cells = [title(protocol), title(method), percent(worst), rank.toFixed(1), `${best} of ${losses.length}`, ...losses.map(percent)];
   cells.forEach((text, i) => {
     const td = tr.insertCell();
     td.textContent = text;

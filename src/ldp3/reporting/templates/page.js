@@ -3,8 +3,8 @@
 // What to choose from, what a choice changes, and the address that leads back to it.
 
 const comparisons = () => [
-  ...page.protocol.map((fixed) => ({ by: "method", fixed, words: `the methods on ${fixed}` })),
-  ...page.method.map((fixed) => ({ by: "protocol", fixed, words: `the protocols with ${fixed}` })),
+  ...page.protocol.map((fixed) => ({ by: "method", fixed, words: `the methods on ${title(fixed)}` })),
+  ...page.method.map((fixed) => ({ by: "protocol", fixed, words: `the protocols with ${title(fixed)}` })),
 ];
 const BANDS = ["the mean", "one collection"];
 
@@ -15,7 +15,7 @@ function showWords() {
   document.querySelectorAll("[data-dataset]").forEach((part) => { part.hidden = part.dataset.dataset !== dataset; });
   const sheet = chosenSheet();
   document.querySelectorAll("[data-now]").forEach((part) => {
-    part.textContent = sheet[part.dataset.now];
+    part.textContent = title(sheet[part.dataset.now]);
     part.title = meaning(part.textContent);
   });
   byId("ratio-words") && (byId("ratio-words").textContent =

@@ -27,14 +27,15 @@ const columns = [
 function written(name, value) {
   if (value === null || value === undefined) return "–";
   if (name === "tied") return value ? "yes" : "";
-  if (typeof value !== "number" || Number.isInteger(value)) return String(value);
+  if (typeof value !== "number" || Number.isInteger(value)) return String(title(value));
   return String(Number(value.toPrecision(4)));
 }
 
-// Every word that is searched for is in some name of the row.
+// Every word that is searched for is in some name of the row, as it is typed or as it is read.
 function isFound(row) {
   const words = shownRows.search.toLowerCase().split(/\s+/).filter(Boolean);
-  const names = `${row.protocol}\n${row.method}\n${row.metric}\nε=${row.epsilon}`.toLowerCase();
+  const named = [row.protocol, row.method, row.metric];
+  const names = [...named, ...named.map(title), `ε=${row.epsilon}`].join("\n").toLowerCase();
   return words.every((word) => names.includes(word));
 }
 

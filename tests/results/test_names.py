@@ -1,0 +1,32 @@
+"""Names as people read them."""
+
+import pytest
+
+from ldp3.kinds import every_kind, find, plain
+from ldp3.results.names import written
+
+READ = {
+    ("protocols", "grr"): "GRR",
+    ("protocols", "pi_rappor"): "PI-RAPPOR",
+    ("protocols", "olh(g=4)"): "OLH(g=4)",
+    ("protocols", "mine(a=1)"): "mine(a=1)",  # of a plug-in that is not here
+    ("methods", "norm_sub"): "Norm-Sub",
+    ("methods", "power+norm_sub"): "Power+Norm-Sub",
+    ("methods", "none"): "none",
+    ("metrics", "l1"): "ℓ1",
+    ("metrics", "linf"): "ℓ∞",
+    ("attacks", "mga"): "MGA",
+}
+
+
+@pytest.mark.parametrize(("kind", "name"), READ)
+def test_a_name_is_read_as_in_the_literature(kind: str, name: str) -> None:
+    assert written(every_kind()[kind], name) == READ[kind, name]
+
+
+@pytest.mark.parametrize("kind", ["protocols", "methods", "metrics", "attacks"])
+def test_no_two_are_read_alike_and_none_as_code(kind: str) -> None:
+    found: dict[str, type] = find(every_kind()[kind])
+    read = [written(every_kind()[kind], name) for name in found]
+    assert len(set(map(plain, read))) == len(found)
+    assert not [one for one in read if "_" in one]
