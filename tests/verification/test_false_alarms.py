@@ -9,10 +9,13 @@ from ldp3.verification.base import ALPHA
 from ldp3.verification.looks import SUSPICIOUS
 
 PROTOCOLS = "grr", "rappor", "oue", "blh", "olh", "ss"
+OTHERS = "ue", "hr", "hrr", "pgr", "the", "she", "hpgr", "mss", "rhr"
 GRID = [(epsilon, d) for epsilon in (0.05, 4.0, 8.5, 14.0, 20.0) for d in (2, 17, 70)]
 
 
-@pytest.mark.parametrize("name", PROTOCOLS)
+@pytest.mark.parametrize(
+    "name", [*PROTOCOLS, *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)]
+)
 def test_ours_pass_at_every_epsilon(name: str) -> None:
     checks = suspicious = 0
     for seed, (epsilon, d) in enumerate(GRID):

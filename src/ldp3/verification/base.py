@@ -196,7 +196,7 @@ def mean_p(samples: FloatArray, expected: float | FloatArray) -> FloatArray:
 def bias_p(errors: FloatArray, variance: FloatArray) -> FloatArray:
     """Two-sided p-values that rows of `errors` with this variance have mean 0, per column.
 
-    Where nearly all errors are the same, the others are too rare for a t-test: the p-value is at
+    Where nearly all errors are alike, the others are too rare for a t-test: the p-value is at
     least what Bernstein's inequality gives, with the largest error there is for the largest that
     there could be.
     """
@@ -204,20 +204,25 @@ def bias_p(errors: FloatArray, variance: FloatArray) -> FloatArray:
     exponent = len(errors) * mean**2 / 2 / (variance + largest * mean / 3)
     bound = np.minimum(1.0, 2 * np.exp(-exponent))
     usual = mean_p(errors, 0.0)
-    return np.where(rare(errors), np.maximum(usual, bound), usual)
+    return np.where(rare(errors, variance), np.maximum(usual, bound), usual)
 
 
-def rare(errors: FloatArray) -> BoolArray:
-    """The columns in which more than nine of ten errors are the same."""
-    same = np.isclose(errors, np.median(errors, axis=0), rtol=1e-9, atol=1e-12)
-    return np.asarray(same.mean(axis=0) > 0.9)
+def rare(errors: FloatArray, variance: FloatArray) -> BoolArray:
+    """The columns in which more than nine of ten errors are about the same, for this variance."""
+    return np.asarray(_alike(errors, variance) > 0.9)
+
+
+def _alike(errors: FloatArray, variance: FloatArray) -> FloatArray:
+    """The share of errors within a tenth of the standard deviation of the median, per column."""
+    near = np.abs(errors - np.median(errors, axis=0)) <= 0.1 * np.sqrt(variance)
+    return np.asarray(near.mean(axis=0))
 
 
 def spread_p(errors: FloatArray, expected: FloatArray) -> FloatArray:
     """Two-sided p-values that rows of `errors` vary around 0 with this variance, per column.
 
     χ², with the degrees of freedom that the kurtosis of the errors leaves (Box 1953): squares are
-    too skewed for a t-test of few of them. Where nearly all errors are the same, the number of the
+    too skewed for a t-test of few of them. Where nearly all errors are alike, the number of the
     others is Poisson's. If there are none, this is no evidence.
     """
     from scipy.special import chdtr, chdtrc, gammainc, gammaincc
@@ -231,8 +236,8 @@ def spread_p(errors: FloatArray, expected: FloatArray) -> FloatArray:
     events = runs / tailed
     mean = events * expected / spread
     few = np.minimum(gammaincc(events + 1, mean), gammainc(events, mean))
-    p = np.minimum(1.0, 2 * np.where(rare(errors), few, many))
-    return np.where(np.ptp(errors, axis=0) <= 1e-12, 1.0, p)
+    p = np.minimum(1.0, 2 * np.where(rare(errors, expected), few, many))
+    return np.where(_alike(errors, expected) == 1, 1.0, p)
 
 
 def autocorrelation_p(coins: NDArray[Any], reach: int | None = None) -> FloatArray:

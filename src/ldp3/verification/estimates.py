@@ -60,7 +60,7 @@ def _bias_p(errors: FloatArray, stated: FloatArray) -> FloatArray:
 
 def _noise_p(errors: FloatArray, stated: FloatArray) -> FloatArray:
     """p-values that every value's errors have the stated variance, and that all have together."""
-    each, often = spread_p(errors, stated), ~rare(errors)
+    each, often = spread_p(errors, stated), ~rare(errors, stated)
     if errors.shape[1] <= 8 or not often.any():  # few squares are too skewed for a t-test
         return np.append(each, 1.0)
     together = (errors**2 / stated)[:, often].mean(axis=1)
