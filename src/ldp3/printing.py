@@ -54,11 +54,7 @@ def visible(words: str) -> str:
 def show(text: str, end: str = "\n") -> None:
     """Print a result: the only way to standard output."""
     lines = "\n".join(map(visible, text.split("\n")))
-    shown = (
-        lines.translate({ord(look): code for look, code in _LOOKS.items()})
-        if _in_colour()
-        else unstyled(lines)
-    )
+    shown = _coloured(lines) if _in_colour() else unstyled(lines)
     try:
         print(shown, end=end, flush=True)
     except BrokenPipeError:
@@ -83,7 +79,7 @@ def terminal_width() -> int | None:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
-def wrapped(words: str, width: int | None = None) -> str:
+def wrapped(words: str, width: int | None = None, indent: str = "") -> str:
     """One paragraph in lines of at most `width`; a word that is longer has a line of its own.
 
     >>> print(wrapped("as good as can be told", 12))
@@ -92,9 +88,16 @@ def wrapped(words: str, width: int | None = None) -> str:
     """
     line = visible(words)
     if width is None:
-        return line
+        return indent + line
     together = line.replace(" %", "\u00a0%")  # a number and its unit
-    lines = fill(together, width, break_long_words=False, break_on_hyphens=False)
+    lines = fill(
+        together,
+        width,
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
     return lines.replace("\u00a0%", " %")
 
 

@@ -40,6 +40,20 @@ def test_poison_shows_the_formula_beside_the_measurement(run: Run) -> None:
     assert {"clean", "attacked", "gain", "sd", "left", "formula", "ceiling"} <= rows[0].keys()
 
 
+def test_without_r_what_is_best_under_attack_says_how_many_repeats(
+    run: Run, tmp_path: Path
+) -> None:
+    """What targets hold settles nothing, or a tie in it would go to the ceiling."""
+    kept = tmp_path / "kept"
+    line = f"attack poison -p grr oue -m norm_sub -a mga --targets top:2 -o {kept}"
+    code, out, _ = run(line)
+    manifest = json.loads((kept / "manifest.json").read_text())
+    assert code == 0
+    assert manifest["looks"][:2] == [10, 20]
+    assert manifest["repeats"] in manifest["looks"]
+    assert f"Means over {manifest['repeats']} repeats." in out
+
+
 def test_poison_keeps_its_results_where_run_does(run: Run, tmp_path: Path) -> None:
     kept = tmp_path / "red.parquet"
     line = f"attack poison -p oue -m norm_sub -a mga --targets top:2 -r 2 -o {kept}"

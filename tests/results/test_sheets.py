@@ -166,6 +166,8 @@ def test_many_epsilons_stand_across_one_table() -> None:
     assert lines[2].split() == ["ε", "0.5", "1", "2", "4"]
     assert lines[3].split() == ["oue", "norm_sub", *(["0.00120", "**"] * 4)]
     assert len(forms.against_epsilon(sheets, width=30).split("\n\n")) > 3
+    assert "Measured best: oue with norm_sub at ε = 0.5, 1, 2 and 4." in lines[-1]
+    assert "Best or tied with the best at every ε: " in lines[-1]
 
 
 def test_the_best_is_bold_at_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:

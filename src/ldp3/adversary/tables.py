@@ -17,7 +17,7 @@ from ldp3.errors import InvalidData, InvalidParameter
 from ldp3.experiment.grid import choices
 from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import method
-from ldp3.printing import Rows, columns, escape_markdown, markdown_table
+from ldp3.printing import Rows, columns, escape_markdown, markdown_table, wrapped
 from ldp3.protocols.base import FrequencyOracle, PureOracle
 from ldp3.randomness.streams import stream
 from ldp3.specs import build
@@ -32,8 +32,8 @@ LEGEND = (
 )
 
 
-def render(rows: Rows, format: str) -> str:
-    """Rows as a table for people, or as data."""
+def render(rows: Rows, format: str, width: int | None = None) -> str:
+    """Rows as a table for people, in lines of at most `width`, or as data."""
     if format in ("csv", "json"):
         head, *body = rows
         made = [dict(zip(head, map(_value, row), strict=True)) for row in body]
@@ -42,7 +42,7 @@ def render(rows: Rows, format: str) -> str:
         return text.rstrip("\n")
     if format == "markdown":
         return markdown_table([[escape_markdown(cell) for cell in row] for row in rows], "lr")
-    return columns(rows, "llr")
+    return columns(rows, "llr", width)
 
 
 def _value(cell: str) -> float | str:
@@ -54,24 +54,27 @@ def _value(cell: str) -> float | str:
         return cell
 
 
-def render_poison(found: Poisoned, format: str) -> str:
+def render_poison(found: Poisoned, format: str, width: int | None = None) -> str:
     """One table for each dataset, ε and attack; or all rows as data."""
     if format == "csv":
         return found.table.write_csv().rstrip("\n")
     if format == "json":
         return json.dumps(found.table.to_dicts(), ensure_ascii=False)
     parts = found.table.partition_by(["dataset", "epsilon", "attack"], maintain_order=True)
-    return "\n\n".join([*(_attacked(part, format) for part in parts), LEGEND])
+    tables = (_attacked(part, format, width) for part in parts)
+    repeats = max(found.results.table["repeat"]) + 1
+    said = f"Means over {repeats} repeats. {LEGEND}"
+    return "\n\n".join([*tables, wrapped(said, width if format == "table" else None)])
 
 
-def _attacked(part: pl.DataFrame, format: str) -> str:
+def _attacked(part: pl.DataFrame, format: str, width: int | None) -> str:
     first = part.row(0, named=True)
     rows = [HEADS, *(_row(row) for row in part.iter_rows(named=True))]
-    return (
+    title = (
         f"{first['attack']} with {first['fakes']:,} fake users on {first['dataset']} at ε = "
-        f"{first['epsilon']:g}; honest lying gains {first['ceiling']:.4f}\n\n"
-        f"{render(rows, format)}"
+        f"{first['epsilon']:g}; honest lying gains {first['ceiling']:.4f}"
     )
+    return f"{wrapped(title, width)}\n\n{render(rows, format, width)}"
 
 
 def _row(row: dict[str, object]) -> list[str]:

@@ -10,7 +10,7 @@ from ldp3.cli.aggregate import require_once
 from ldp3.cli.speaking import Console
 from ldp3.collection.reports import ReportFormat
 from ldp3.errors import InvalidData
-from ldp3.printing import show
+from ldp3.printing import show, terminal_width, wrapped
 
 
 def inspect(
@@ -57,5 +57,7 @@ def inspect(
     findings = inspect_batches(plan, found, alpha=alpha, seed=seed)
     left_out = ", ".join(f"{rows:,} {reason}" for reason, rows in found.refused.items())
     Console(quiet=quiet).notes([f"Left out: {left_out}."] if left_out else [])
-    show(findings.json() if format == "json" else str(findings))
+    width = terminal_width()
+    lines = "\n".join(wrapped(line, width) for line in str(findings).split("\n"))
+    show(findings.json() if format == "json" else lines)
     return 1 if findings.suspicious else 0

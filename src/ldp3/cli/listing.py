@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from ldp3.cli import options
-from ldp3.printing import show
+from ldp3.printing import show, terminal_width, wrapped
 
 Kind = Literal["protocols", "methods", "metrics", "attacks", "datasets"]
 
@@ -74,7 +74,9 @@ def _described(cls: type) -> str:
         for f in parameters(cls, *_GIVEN)
     ]
     name = name_of(cls) + (f"({', '.join(tuned)})" if tuned else "")
-    lines = [f"  {name}", f"      {summary(cls)}."]
+    said = [f"{summary(cls)}."]
     if instead := getattr(cls, "instead", ""):
-        lines.append(f"      Not in `all`: take {instead}.")
-    return "\n".join([*lines, *([f"      {reference(cls)}"] if reference(cls) else [])])
+        said.append(f"Not in `all`: take {instead}.")
+    said += [reference(cls)] if reference(cls) else []
+    width = terminal_width()
+    return "\n".join([f"  {name}", *(wrapped(words, width, " " * 6) for words in said)])

@@ -133,12 +133,18 @@ def _dry_run(d: int, ex: "Experiment", threads: int | None) -> None:
 
     lab = Lab(replace(ex, repeats=1, repeats_asked=True, limit=False))
     one, many, looks = forecast(lab, threads).elapsed, race.populations(d), race.looks(d)
+    heat = race.heat(d)
     combinations = sum(int(lab.applies(cell).sum()) for cell in lab.cells)
     show(f"protocols  {' '.join(c.spec for c in ex.protocols)}")
     show(f"methods    {' '.join(c.spec for c in ex.methods)}")
+    if heat:
+        show(
+            f"heat       one collection of each on {heat} populations; the race is for what is left"
+        )
     show(f"race       {combinations:,} combinations over all ε, on {many} populations")
     show(f"looks      after {', '.join(map(str, looks))} collections on each, fewer take part")
-    show(f"time       {duration(many * one)} for the first look, at most {looks[-1]} times that")
+    first, most = (heat or many) * one, heat + many * looks[-1]
+    show(f"time       {duration(first)} at first, at most {duration(most * one)} in all")
 
 
 def _require_deployable(protocols: list[str], plugins: list[Path]) -> None:

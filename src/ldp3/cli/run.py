@@ -1,19 +1,14 @@
 """`ldp3 run`."""
 
-import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from ldp3.budget import said_of
 from ldp3.cli import options
-from ldp3.cli.config import expanded
-from ldp3.cli.data import datasets, inputs
+from ldp3.cli.measuring import announced, measured, users
 from ldp3.cli.speaking import Console, duration
 from ldp3.errors import InvalidParameter
-from ldp3.files import require_no_input
 from ldp3.printing import show, terminal_width
 from ldp3.progress import say
 
@@ -84,20 +79,15 @@ def run(
     """
     from ldp3.experiment.grid import experiment
     from ldp3.experiment.looks import built
-    from ldp3.experiment.run import run
 
     if keep_estimates and output is None:
         raise InvalidParameter("`keep_estimates` needs a folder to keep them in: --output FOLDER.")
     if report is not None:
         _refuse_page(report)
-    for written in filter(None, (output, report)):
-        require_no_input(written, [*inputs(data), reading.domain, *plugins])
-    users, notes = datasets(data, reading, plugins)
     console = Console(quiet=quiet)
-    console.notes(notes)
     lab = built(
         experiment(
-            [one if population is None else one.scaled(population) for one in users],
+            users(data, reading, plugins, population, [output, report], console),
             options.numbers(epsilon),
             options.specs("-p", protocols),
             options.specs("-m", methods),
@@ -110,16 +100,10 @@ def run(
             plugins=plugins,
         )
     )
-    console.notes([*lab.notes, *said_of(*lab.experiment.epsilons)])
+    announced(lab, console)
     if dry_run:
         return _dry_run(lab, threads)
-    if not quiet:
-        options.announce_compiling()
-    with console:
-        about = {"command": shlex.join(["ldp3", *expanded(sys.argv[1:])])}
-        results = run(
-            lab, executor, threads, output=output, fresh=fresh, progress=console, about=about
-        )
+    results = measured(lab, executor, threads, output, fresh, console)
     if len(results.table):
         _show(results, format, report if results.complete else None)
     if results.complete:

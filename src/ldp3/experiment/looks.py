@@ -13,6 +13,7 @@ from itertools import product
 
 import numpy as np
 
+from ldp3.attacks.scene import TargetShare
 from ldp3.experiment.cells import Cell, Outcome
 from ldp3.experiment.grid import MOST_CELLS, REPEATS, Experiment
 from ldp3.experiment.lab import Lab
@@ -77,7 +78,9 @@ class Looks:
         cells: dict[tuple[str, float, str], list[Cell]] = {}
         for cell in self.lab.cells:
             cells.setdefault((cell.dataset, cell.epsilon, cell.attack), []).append(cell)
-        return product(cells.values(), range(len(self.lab.experiment.metrics)))
+        named = enumerate(self.lab.experiment.metrics)  # what targets hold is neither good nor bad
+        metrics = [u for u, choice in named if not isinstance(choice.thing, TargetShare)]
+        return product(cells.values(), metrics)
 
     def _settled(self, cells: list[Cell], metric: int, repeats: int) -> bool:
         """Whether nothing but what gives the same numbers is tied with the best."""

@@ -38,6 +38,15 @@ class Contest:
             (e, u): race.start(len(self.combinations(e))) for e in ex.epsilons for u in self.metrics
         }
 
+    def follow(self, heat: "Contest") -> None:
+        """Go on with those who are left after a heat on other populations."""
+        self.standings = {q: race.after(standing) for q, standing in heat.standings.items()}
+
+    @property
+    def decided(self) -> bool:
+        """Whether no race needs more."""
+        return all(standing.reason is not None for standing in self.standings.values())
+
     @property
     def looks(self) -> Sequence[int]:
         """Repeats after which to look."""
@@ -82,7 +91,7 @@ class Contest:
     def over(self, repeats: int) -> bool:
         """Look and drop; whether every race is over."""
         self._look(repeats)
-        return all(standing.reason is not None for standing in self.standings.values())
+        return self.decided
 
     def wanted(self) -> Wanted:
         """Which methods are left in some race."""

@@ -8,9 +8,11 @@ from textwrap import indent
 from ldp3.errors import InvalidParameter
 from ldp3.printing import columns, escape_markdown, markdown_table, wrapped
 from ldp3.recommendation.answer import Answer, Recommendation
+from ldp3.recommendation.race import MANY
 from ldp3.recommendation.sentences import Candidate, Interval, verdict
 
 SHOWN = 12  # of the tied; JSON has all
+WIDE = 0.1  # share of the error by which the tied differ without a word
 FORMATS = "text", "markdown", "json"
 Rows = list[list[str]]
 
@@ -134,8 +136,8 @@ def _verdict(found: Recommendation, answer: Answer) -> str:
         "equal": f"They differ by at most {found.margin:.3g} of the error: take what suits you.",
         "sample": "The sample is too small to separate them: a larger one would help.",
         "budget": (
-            f"{answer.best.collections:,} simulated collections did not separate them, and more "
-            f"are unlikely to."
+            f"{answer.best.collections:,} simulated collections did not separate them, and "
+            + ("so many values allow no more." if found.d > MANY else "more are unlikely to.")
         ),
     }
     said = verdict(
@@ -152,7 +154,19 @@ def _verdict(found: Recommendation, answer: Answer) -> str:
         f"{_number(answer.lowest.error.value)}, for {answer.instead}."
     )
     said[1:1] = [preferred] if answer.instead else []
-    return " ".join([*said, reasons[answer.reason]]).rstrip()
+    return " ".join([*said, *_width(answer), reasons[answer.reason]]).rstrip()
+
+
+def _width(answer: Answer) -> list[str]:
+    """How far the tied are apart as measured, where that is far."""
+    far = max((abs(c.worse.value) for c in answer.tied), default=0.0)
+    if far <= WIDE * abs(answer.best.error.value):
+        return []
+    worst = max(answer.tied, key=lambda c: abs(c.worse.value))
+    return [
+        f"Tied means not shown to be worse, not equal: {worst.name} measured "
+        f"{_worse(worst.worse, answer)} worse."
+    ]
 
 
 def _bias(answer: Answer) -> str:
@@ -207,15 +221,15 @@ def _overview(found: Recommendation) -> Rows:
 def _values(found: Recommendation, answer: Answer) -> Rows:
     after = f"after {answer.best.method}"
     rows = [
-        [v.label, f"{v.frequency:.2%}", f"± {v.raw:.3%}", f"± {v.refined:.3%}"]
-        for v in answer.values
-    ]
-    return [
         ["value", "in the sample", f"{answer.best.protocol} alone", after],
-        *rows,
+        *(
+            [v.label, f"{v.frequency:.2%}", f"± {v.raw:.3%}", f"± {v.refined:.3%}"]
+            for v in answer.values
+        ),
         ["a value nobody holds", "0%", f"± {answer.unheld:.3%}", ""],
         [f"the farthest of all {found.d:,}", "", f"± {answer.all_at_once:.3%}", ""],
     ]
+    return [row[:3] for row in rows] if answer.best.method == "none" else rows
 
 
 def _worse(worse: Interval, answer: Answer) -> str:

@@ -27,6 +27,9 @@ A combination that is neither worse than another nor may yet show another to be 
 it stays among the tied, and no more repeats are spent on it. It may if $\bar D + 2\sqrt{V/B}$ would
 be enough at the last look, for the $S$ that is to be hoped for there. This costs power, never
 confidence.
+
+Where values are many, a *heat* comes first: one collection of everything on a few populations,
+which is a look as any other. Those who are left race on other populations, on more than all could.
 """
 
 from dataclasses import dataclass, replace
@@ -40,7 +43,8 @@ POPULATIONS = 32  # fewer: t quantiles grow; more: less repeats on each to take 
 VALUES = 4096  # repeats times values of the domain, at most, within these bounds:
 FEWEST, MOST = 4, 32
 MANY = 4096  # values from which on a collection costs so much that fewer must do:
-FEW_POPULATIONS, FEW_REPEATS = 10, 2  # their scores vary little, so that these still tell apart
+HEAT = 8  # populations on which everybody starts, once on each
+FEW_POPULATIONS, FEW_REPEATS = 16, 2  # others, on which those who are left go on
 PATIENCE = 4  # repeats before anything is given up: the answer tells errors too
 DECIDED = 0.9  # share of the sample in the uncertainty from which on a larger one is needed
 
@@ -59,11 +63,19 @@ class Rules:
         Differences of this share of the leader's mean matter to nobody.
     looks
         Repeats on each population at each look.
+    others
+        Looks before or after these, which have their share of alpha.
     """
 
     alpha: float
     margin: float
     looks: tuple[int, ...]
+    others: int = 0
+
+    def level(self, left: int, combinations: int) -> float:
+        """Of one test among so many combinations, of which these are left."""
+        looks = len(self.looks) + self.others
+        return self.alpha / (looks * left * max(combinations - 1, 1))
 
 
 def looks(d: int) -> tuple[int, ...]:
@@ -75,6 +87,11 @@ def looks(d: int) -> tuple[int, ...]:
 def populations(d: int) -> int:
     """How many to draw."""
     return POPULATIONS if d <= MANY else FEW_POPULATIONS
+
+
+def heat(d: int) -> int:
+    """How many more to draw for a heat; none where there is none."""
+    return 0 if d <= MANY else HEAT
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +133,12 @@ def start(combinations: int) -> Standing:
     return Standing(~none, none, np.zeros(combinations), np.zeros(combinations, dtype=np.int64))
 
 
+def after(heat: Standing) -> Standing:
+    """Those who are left after a heat start anew, unless it decided."""
+    decided = heat.reason if heat.reason in ("separated", "equal") else None
+    return replace(start(len(heat.left)), left=heat.left, reason=decided)
+
+
 def look(
     values: FloatArray, standing: Standing, rules: Rules, watched: BoolArray | None = None
 ) -> Standing:
@@ -130,8 +153,7 @@ def look(
     left, limit, before = standing.left, 0.0, 0
     while np.count_nonzero(left) != before:
         before = int(np.count_nonzero(left))
-        level = rules.alpha / (len(rules.looks) * before * max(len(left) - 1, 1))
-        limit = quantile(level, values.shape[1])
+        limit = quantile(rules.level(before, len(left)), values.shape[1])
         left = left & ~(errors > limit).any(axis=1)
     gap = summary(difference(values, values[leader]))
     measured = running if watched is None else running | watched

@@ -19,6 +19,7 @@ from ldp3.experiment.lab import Lab
 from ldp3.experiment.run import Rule, run
 from ldp3.noise import Noise, PureNoise
 from ldp3.progress import Bar, Progress
+from ldp3.protocols.base import FrequencyOracle
 from ldp3.recommendation import headline, race
 from ldp3.recommendation.answer import Answer, Recommendation, ValueInterval
 from ldp3.recommendation.code import command, lines
@@ -108,15 +109,17 @@ def recommend(
     sample, ex, left_out = entered(
         data, epsilons, protocols, methods, metrics, population, limits, seed, plugins, threat
     )
-    rules = Rules(1 - confidence, margin, race.looks(sample.d))
     scaled = ex.datasets[0]
-    drawn = _populations(sample, scaled.n, seed, threads)
-    lab = Lab(replace(ex, datasets=drawn, repeats=rules.looks[-1], limit=False))
-    contest = contest_of(lab, rules, ("none",) if distribution else ())
+    contests = _contests(sample, ex, 1 - confidence, margin, threads, distribution)
+    lab = contests[0].lab
     with progress or Bar() as shown:
-        _run(lab, executor, threads, shown, contest)
-        answers = _Answers(contest, sample, executor, threads, shown)
-        answered = tuple(answers.to(question) for question in contest.standings)
+        for before, contest in zip([None, *contests], contests, strict=False):
+            if before is not None:
+                contest.follow(before)
+            if not contest.decided:
+                _run(contest.lab, executor, threads, shown, contest)
+        answers = _Answers(contests, sample, executor, threads, shown)
+        answered = tuple(answers.to(question) for question in contests[0].standings)
         return Recommendation(
             sample.name,
             sample.n,
@@ -126,7 +129,7 @@ def recommend(
             margin,
             seed,
             answered,
-            (*_robust(contest, answered), *_notes(lab, sample, population), *left_out),
+            (*_robust(contests[0], answered), *_notes(lab, sample, population), *left_out),
         )
 
 
@@ -180,32 +183,56 @@ def entered(
     return sample, ex, [*costly, *unattackable]
 
 
-def _populations(sample: Dataset, n: int, seed: int, threads: int | None) -> tuple[Dataset, ...]:
+def _contests(
+    sample: Dataset,
+    ex: Experiment,
+    alpha: float,
+    margin: float,
+    threads: int | None,
+    distribution: bool,
+) -> list[Contest]:
+    """The race on populations that the sample may come from, after a heat if values are many."""
+    looks, heat, race_on = race.looks(sample.d), race.heat(sample.d), race.populations(sample.d)
+    rules = Rules(alpha, margin, looks, others=1 if heat else 0)
+    parts = [(Rules(alpha, margin, (1,), others=len(looks)), range(heat))] if heat else []
+    parts.append((rules, range(heat, heat + race_on)))
+    drawn = _populations(sample, ex.datasets[0].n, ex.seed, threads, heat + race_on)
+    made = []
+    for each, part in parts:
+        some = drawn[part.start : part.stop]
+        lab = Lab(replace(ex, datasets=some, repeats=each.looks[-1], limit=False))
+        made.append(contest_of(lab, each, ("none",) if distribution else ()))
+    return made
+
+
+def _populations(
+    sample: Dataset, n: int, seed: int, threads: int | None, count: int
+) -> tuple[Dataset, ...]:
     """The data that the sample may come from."""
     model = Populations(sample, n, seed)
     model.fitted  # noqa: B018 (before threads ask for it all at once)
     with ThreadPoolExecutor(threads or available_cores()) as pool:
-        drawn = list(pool.map(model.draw, range(race.populations(sample.d))))
+        drawn = list(pool.map(model.draw, range(count)))
     return tuple(replace(data, name=f"population {b}") for b, data in enumerate(drawn))
 
 
 class _Answers:
-    """The answers of a contest that is over."""
+    """The answers of contests that are over: a heat, if there was one, and the race."""
 
     def __init__(
         self,
-        contest: Contest,
+        contests: Sequence[Contest],
         sample: Dataset,
         executor: Executor | str | None,
         threads: int | None,
         progress: Progress,
     ) -> None:
-        self.contest, self.sample = contest, sample
+        self.contests, self.contest, self.sample = contests, contests[-1], sample
         self._executor, self._threads, self._progress = executor, threads, progress
 
     def to(self, question: Question) -> Answer:
         """The answer for one ε and metric."""
-        contest, (epsilon, metric) = self.contest, question
+        contest, (epsilon, metric) = self._decider(question), question
         ex = contest.lab.experiment
         standing = contest.standings[question]
         assert standing.reason is not None
@@ -219,7 +246,7 @@ class _Answers:
         named = {(c.protocol, c.method): c for c in candidates}
         off = self._errors(epsilon, (best.protocol, best.method))
         values, unheld, at_once = self._values(epsilon, best.protocol, off)
-        oracle = contest.lab.oracle(self._cell(epsilon, best.protocol))
+        oracle = self._oracle(epsilon, best.protocol)
         refine = contest.lab.methods[contest.methods.index(best.method)]
         return Answer(
             epsilon,
@@ -247,16 +274,24 @@ class _Answers:
 
     def _weighed(self, question: Question) -> tuple[FloatArray, list[headline.Cost]]:
         """Expected regrets and costs of all combinations."""
-        contest, standing = self.contest, self.contest.standings[question]
+        contest = self._decider(question)
+        standing = contest.standings[question]
         oracles = {
-            protocol: contest.lab.oracle(self._cell(question[0], protocol))
+            protocol: self._oracle(question[0], protocol)
             for protocol, _ in contest.combinations(question[0])
         }
         regret = headline.regrets(contest.scores(question), standing.repeats, standing.left)
         return regret, [headline.cost(oracles[p], m) for p, m in contest.combinations(question[0])]
 
+    def _decider(self, question: Question, index: int | None = None) -> Contest:
+        """The last contest that measured anything of a question, or this combination."""
+        measured = [contest.standings[question].repeats for contest in self.contests]
+        there = [(each if index is None else each[index]).max() > 0 for each in measured]
+        return self.contests[int(np.flatnonzero(there)[-1])]
+
     def _candidate(self, question: Question, index: int, best: int) -> Candidate:
-        contest, standing = self.contest, self.contest.standings[question]
+        contest = self._decider(question, index)
+        standing, left = contest.standings[question], self.contest.standings[question].left
         protocol, method = contest.combinations(question[0])[index]
         repeats = int(standing.repeats[index])
         scores = contest.scores(question)[:, :, :repeats]
@@ -270,8 +305,8 @@ class _Answers:
             protocol,
             method,
             error,
-            bool(standing.left[index]),
-            contest.lab.oracle(self._cell(question[0], protocol)).report_bits,
+            bool(left[index]),
+            self._oracle(question[0], protocol).report_bits,
             _interval(gap, both_sides),
             repeats * contest.populations,
         )
@@ -325,6 +360,9 @@ class _Answers:
         if oracle.support is not None:
             return PureNoise.of(oracle.support, n)
         return oracle.estimate(lab.tally(cell, range(lab.chunks(cell)))).noise
+
+    def _oracle(self, epsilon: float, protocol: str) -> FrequencyOracle:
+        return self.contest.lab.oracle(self._cell(epsilon, protocol))
 
     def _cell(self, epsilon: float, protocol: str) -> Cell:
         cells = self.contest.lab.cells

@@ -72,7 +72,7 @@ class Worth:
         """What the reports take."""
         return (
             f"{users:,} reports of {bits:,} bits are {_size(self.traffic)}; to count and decode "
-            f"them takes about {number(self.server, 2)} s of one core here."
+            f"them takes {_time(self.server)} of one core here."
         )
 
 
@@ -95,6 +95,11 @@ def worth(
         -(-n * oracle.report_bits // 8),
         measure(oracle).server(n),
     )
+
+
+def _time(seconds: float) -> str:
+    """Seconds as people say them."""
+    return f"about {number(seconds, 2)} s" if seconds >= 0.01 else "less than 0.01 s"
 
 
 def _size(size: int) -> str:

@@ -14,7 +14,7 @@ from ldp3.printing import (
 )
 from ldp3.results import latex
 from ldp3.results.sheets import Sheet
-from ldp3.results.winner import winner
+from ldp3.results.winner import winner, winners
 
 FORMATS = ("table", "markdown", "latex", "json", "csv")
 TIMES = "× limit"
@@ -61,7 +61,8 @@ def against_epsilon(sheets: Sequence[Sheet], width: int | None = None) -> str:
         f"ordered by the average rank.{more}"
     )
     title = wrapped(_title(ordered[0], across=True), width)
-    return "\n\n".join([title, columns([head, *rows], "lr", width), wrapped(legend, width)])
+    said = [wrapped(words, width) for words in (legend, winners(ordered))]
+    return "\n\n".join([title, columns([head, *rows], "lr", width), *said])
 
 
 def markdown(sheet: Sheet) -> str:

@@ -73,10 +73,12 @@ def said(rows: Sequence[Compared], names: Sequence[str], metric: str, epsilon: f
     where = names[first.losses.index(first.worst)]
     always = [combination(*row.pair) for row in rows if all(row.tied)]
     loses = "never loses much" if first.worst <= MUCH else "loses least at its worst"
+    who = f"At ε = {epsilon:g} over {len(names)} datasets, {combination(*first.pair)}"
     sentences = [
-        f"At ε = {epsilon:g} over {len(names)} datasets, {combination(*first.pair)} {loses}: its "
-        f"{metric} is at most {percent(first.worst)} worse than the best of a dataset"
-        + (f" ({where})." if first.worst else ".")
+        f"{who} {loses}: its {metric} is at most {percent(first.worst)} worse than the best of a "
+        f"dataset ({where})."
+        if first.worst
+        else f"{who} measured best by {metric} on every one."
     ]
     if always:
         return [*sentences, f"Best or tied with the best on every dataset: {listed(always)}."]

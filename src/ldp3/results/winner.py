@@ -33,6 +33,20 @@ def winner(sheet: Sheet) -> str:
     )
 
 
+def winners(sheets: Sequence[Sheet]) -> str:
+    """Who measured best at each of several ε, and who is best or tied with it at all of them."""
+    where: dict[str, list[str]] = {}
+    for sheet in sheets:
+        where.setdefault(combination(*sheet.best), []).append(f"{sheet.epsilon:g}")
+    won = [f"{name} at ε = {listed(some, len(some))}" for name, some in where.items()]
+    good = [sheet.firsts | sheet.tied for sheet in sheets]
+    always = [combination(*pair) for pair in sheets[0].runs if all(pair in some for some in good)]
+    said = f"Measured best: {listed(won, len(won))}."
+    if not always:
+        return f"{said} Nothing is best or tied with the best at every ε."
+    return f"{said} Best or tied with the best at every ε: {listed(always)}."
+
+
 def _names(sheet: Sheet, pairs: Iterable[tuple[str, str]]) -> str:
     """From best to worst; what gave the same numbers, in the order of the table."""
     sign = 1 if sheet.better == "lower" else -1
@@ -56,7 +70,7 @@ def combination(protocol: str, method: str) -> str:
     )
 
 
-def listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str], most: int = NAMED) -> str:
     """``a, b and c``; of many the first few, and how many more."""
-    shown = [*names[:NAMED], *([f"{len(names) - NAMED} more"] if len(names) > NAMED else [])]
+    shown = [*names[:most], *([f"{len(names) - most} more"] if len(names) > most else [])]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -62,12 +62,13 @@ def error(found: Size, option: Option) -> str:
 def digits(number: float) -> str:
     """Three digits, so that neighbours in a table differ where they do; whole numbers as such.
 
-    >>> [digits(x) for x in (1.2, 1.204, 1, 64.5, 1234)]
-    ['1.20', '1.20', '1', '64.5', '1,234']
+    >>> [digits(x) for x in (1.2, 0.99999, 1, 64.5, 1234)]
+    ['1.20', '1.00', '1', '64.5', '1,234']
     """
     if number == round(number):
         return f"{number:,.0f}"
-    return f"{number:,.{max(2 - floor(log10(number)), 0)}f}"
+    size = floor(log10(float(f"{number:.3g}")))  # 0.9999 is 1.00
+    return f"{number:,.{max(2 - size, 0)}f}"
 
 
 def users(option: Option) -> str:

@@ -1,18 +1,14 @@
 """`ldp3 attack poison`."""
 
-import shlex
-import sys
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from ldp3.budget import said_of
 from ldp3.cli import options
-from ldp3.cli.data import datasets, inputs
+from ldp3.cli.measuring import announced, measured, users
 from ldp3.cli.speaking import Console
 from ldp3.errors import InvalidParameter
-from ldp3.files import require_no_input
-from ldp3.printing import show
+from ldp3.printing import show, terminal_width
 from ldp3.progress import say
 
 Format = Literal["table", "markdown", "csv", "json"]
@@ -27,7 +23,7 @@ def poison(
     epsilon: options.Epsilons = ["1"],  # noqa: B006
     protocols: options.Protocols = ["paper"],  # noqa: B006
     methods: options.Methods = ["paper"],  # noqa: B006
-    repeats: Annotated[int, Parameter(name=["--repeats", "-r"])] = 10,
+    repeats: Annotated[int | None, Parameter(name=["--repeats", "-r"])] = None,
     threads: options.Threads = None,
     data: options.Data = ["flights"],  # noqa: B006
     metrics: options.Metrics = ["l1"],  # noqa: B006
@@ -54,7 +50,8 @@ def poison(
         How many they are: a number, or a share of all reports such as 1%; several, such as
         1% 5% 10%, one after the other.
     repeats
-        Independent collections for each protocol and ε.
+        Independent collections for each protocol, attack and ε. If not given: 10, 20, 40, … until
+        what is best without and under each attack is settled, or to a ceiling, as in `ldp3 run`.
     simulate
         exact draws what the server would count from its exact law; users goes one by one.
     output
@@ -68,22 +65,17 @@ def poison(
     from ldp3.adversary.tables import render_poison
     from ldp3.attacks.scene import TargetShare
     from ldp3.experiment.grid import experiment
-    from ldp3.experiment.lab import Lab
-    from ldp3.experiment.run import run
+    from ldp3.experiment.looks import built
 
     named = [spec for spec in options.specs("-a", attack) if spec != "none"]
     if not named:
         raise InvalidParameter(
             "`attack` names no attack: take mga or ria, see `ldp3 list attacks`."
         )
-    if output is not None:
-        require_no_input(output, [*inputs(data), reading.domain, *plugins])
-    users, notes = datasets(data, reading, plugins)
     console = Console(quiet=quiet)
-    console.notes(notes)
-    lab = Lab(
+    lab = built(
         experiment(
-            [one if population is None else one.scaled(population) for one in users],
+            users(data, reading, plugins, population, [output], console),
             options.numbers(epsilon),
             options.specs("-p", protocols),
             options.specs("-m", methods),
@@ -100,16 +92,10 @@ def poison(
     )
     if all(cell.attack == "none" for cell in lab.cells):
         raise InvalidParameter(f"None of {', '.join(named)} can be carried out here.")
-    console.notes([*lab.notes, *said_of(*lab.experiment.epsilons)])
-    if not quiet:
-        options.announce_compiling()
-    with console:
-        about = {"command": shlex.join(["ldp3", *sys.argv[1:]])}
-        results = run(
-            lab, executor, threads, output=output, fresh=fresh, progress=console, about=about
-        )
+    announced(lab, console)
+    results = measured(lab, executor, threads, output, fresh, console)
     if not results.complete:
         say("Stopped: the same command goes on from there, if it has an --output.")
         return 128 + (console.signal or 0)
-    show(render_poison(poisoned(lab, results), format))
+    show(render_poison(poisoned(lab, results), format, terminal_width()))
     return 0
