@@ -1,7 +1,7 @@
 """The tests of attacks bite: with a bug planted where others have had one, they fail."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from math import exp
 from typing import Any
@@ -9,13 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+import ldp3
 from ldp3.adversary import budget, inference
+from ldp3.arrays import Reports
 from ldp3.attacks.base import Attack
 from ldp3.attacks.mga import MGA
+from ldp3.attacks.ria import RIA
 from ldp3.experiment.lab import Lab
 from ldp3.inspection import screening
+from ldp3.protocols.base import PureOracle
 from ldp3.randomness.streams import stream
 from ldp3.types import Tally
+from ldp3.verification import attacks as verification
 from tests.attacks import test_budget, test_contract, test_inference, test_poisoning
 from tests.inspection import test_inspect
 
@@ -153,3 +158,26 @@ def test_a_planted_bug_is_caught(
     plant(monkeypatch)
     with pytest.raises(AssertionError):
         test()
+
+
+@dataclass(frozen=True, eq=False)
+class Subtle(Attack):
+    """Lies; in a third of the collections its tally forgets that liars are random."""
+
+    def reports(self, oracle: PureOracle, m: int, rng: np.random.Generator) -> Reports:
+        return RIA(self.targets, self.honest).reports(oracle, m, rng)
+
+    def tally(self, oracle: PureOracle, m: int, rng: np.random.Generator) -> Tally:
+        claimed = self.targets[:1] if rng.random() < 1 / 3 else self.targets
+        return RIA(claimed, self.honest).tally(oracle, m, rng)
+
+
+def test_a_small_difference_of_law_is_found_by_drawing_more() -> None:
+    oracle = ldp3.oracle("grr", 1.0, 8)
+    assert isinstance(oracle, PureOracle)
+    subtle = Subtle(targets=(1, 2, 3), honest=np.full(8, 50))
+    case = verification.AttackCase(subtle, oracle, 3, 250)
+    apart, most = verification._apart(case)
+    assert apart <= most  # not by the first collections
+    (finding,) = verification.one_law(case)
+    assert not finding.passed
