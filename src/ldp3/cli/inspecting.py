@@ -43,19 +43,20 @@ def inspect(
     """
     from ldp3.collection.plan import as_plan
     from ldp3.collection.strangers import refusal
-    from ldp3.inspection.files import reports_in
-    from ldp3.inspection.inspect import inspect as examine
+    from ldp3.inspection.files import ReportFiles
+    from ldp3.inspection.inspect import inspect_batches
 
     require_once(reports)
     plan = as_plan(description, plugins)
-    found, refused = reports_in(plan, reports, input_format)
-    if not len(found) and not refused:
+    found = ReportFiles(plan, reports, input_format)
+    some = any(len(batch) > 0 for batch in found())
+    if not some and not found.refused:
         raise InvalidData(f"{reports[0]}: there is no report to inspect.")
-    if not len(found):
-        raise refusal(plan, description.parent, reports, input_format, refused)
-    left_out = ", ".join(f"{rows:,} {reason}" for reason, rows in refused.items())
+    if not some:
+        raise refusal(plan, description.parent, reports, input_format, found.refused)
+    findings = inspect_batches(plan, found, alpha=alpha, seed=seed)
+    left_out = ", ".join(f"{rows:,} {reason}" for reason, rows in found.refused.items())
     Console(quiet=quiet).notes([f"Left out: {left_out}."] if left_out else [])
-    findings = examine(plan, found, alpha=alpha, seed=seed)
     width = terminal_width()
     lines = "\n".join(wrapped(line, width) for line in str(findings).split("\n"))
     show(findings.json() if format == "json" else lines)

@@ -24,7 +24,7 @@ class Kosarak(Source):
     """Click-streams of a Hungarian news portal: each user's most visited of the top 128 pages.
 
     The raw file is published by the FIMI repository (items separated by spaces) and by SPMF
-    (sequences with -1 and -2 marks); either will do. Hardly any user visits a page twice, so for
+    (sequences with -1 and -2 marks); either will do. Almost nobody visits a page twice, so for
     three users in four the first of their top pages decides: the tie rule *is* the dataset.
 
     Parameters

@@ -1,10 +1,8 @@
-"""The reports in files, all of them at once, as a server would count them."""
+"""The reports in files, part by part, as a server would count them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-
-import numpy as np
 
 from ldp3.arrays import Reports
 from ldp3.collection import reading
@@ -16,15 +14,15 @@ from ldp3.protocols.base import FrequencyOracle
 
 @dataclass
 class Kept(Counts):
-    """Counts that keep the reports instead of adding them up.
+    """Counts that keep the reports of a part instead of adding them up.
 
     Parameters
     ----------
-    chunks
+    batches
         The reports, as they came.
     """
 
-    chunks: list[Reports] = field(default_factory=list)
+    batches: list[Reports] = field(default_factory=list)
 
     def add_reports(
         self,
@@ -32,16 +30,35 @@ class Kept(Counts):
         reports: Reports,
         digests: Digests | None = None,
     ) -> None:
-        self.chunks.append(self.once(reports, digests))
+        self.batches.append(self.once(reports, digests))
 
 
-def reports_in(
-    plan: Plan, paths: Sequence[Path], input_format: ReportFormat | None = None
-) -> tuple[Reports, dict[str, int]]:
-    """The reports that a server would count, and the rows that it would leave out, by reason."""
-    oracle, kept = plan.oracle, Kept(plan.oracle.empty)
-    for path in paths:
-        for part in reading.parts_of(path, plan.wire, input_format):
-            reading.add_part(plan.wire, part, kept)
-    none = oracle.perturb(np.zeros(0, dtype=np.int64), np.random.Generator(np.random.PCG64(0)))
-    return np.concatenate([none, *kept.chunks]), kept.refused
+class ReportFiles:
+    """The reports that a server would count: every call reads them from the start.
+
+    One part is held at a time; besides, as a server does, the identifiers of reports that have one.
+
+    Parameters
+    ----------
+    plan
+        The collection.
+    paths
+        Its files.
+    input_format
+        What they hold, where their endings do not say.
+    """
+
+    def __init__(
+        self, plan: Plan, paths: Sequence[Path], input_format: ReportFormat | None = None
+    ) -> None:
+        self._plan, self._paths, self._format = plan, paths, input_format
+        self.refused: dict[str, int] = {}  # rows that the last call left out, by reason
+
+    def __call__(self) -> Iterator[Reports]:
+        kept = Kept(self._plan.oracle.empty)
+        self.refused = kept.refused
+        for path in self._paths:
+            for part in reading.parts_of(path, self._plan.wire, self._format):
+                reading.add_part(self._plan.wire, part, kept)
+                yield from kept.batches
+                kept.batches.clear()

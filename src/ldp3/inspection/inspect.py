@@ -10,8 +10,8 @@ from ldp3.errors import InvalidParameter, require
 from ldp3.inspection import screening
 from ldp3.inspection.counting import independent, together
 from ldp3.inspection.findings import Finding, Findings
+from ldp3.inspection.looks import Batches, FirstLook, in_batches, sampled
 from ldp3.protocols.base import FrequencyOracle, PureOracle
-from ldp3.protocols.unary import UnaryEncoding
 from ldp3.randomness.streams import stream
 
 ALL_PAIRS = 4096  # values; with more, pairs of half as many of the largest and of a sample
@@ -42,59 +42,69 @@ def inspect(
     >>> inspect(oue, oue.perturb(np.arange(10_000) % 20, stream(1))).suspicious
     False
     """
+    oracle = _pure(collection)
+    oracle.require_valid(reports)
+    require(len(reports) > 0, oracle, "at least one report is needed", len(reports))
+    return inspect_batches(collection, in_batches(reports), alpha=alpha, seed=seed)
+
+
+def _pure(collection: Plan | FrequencyOracle) -> PureOracle:
     oracle = collection.oracle if isinstance(collection, Plan) else collection
     if not isinstance(oracle, PureOracle):
         raise InvalidParameter(
             f"{type(oracle).__name__}: only reports that support values can be inspected."
         )
+    return oracle
+
+
+def inspect_batches(
+    collection: Plan | FrequencyOracle, batches: Batches, *, alpha: float = 0.01, seed: int = 0
+) -> Findings:
+    """The same for reports that come in batches, read twice: memory does not grow with them."""
+    oracle = _pure(collection)
     sound = isinstance(alpha, int | float) and 0 < alpha < 1
     require(sound, "inspect", "`alpha` must be between 0 and 1", alpha)
-    oracle.require_valid(reports)
-    require(len(reports) > 0, oracle, "at least one report is needed", len(reports))
-    tally = oracle.aggregate(reports)
-    counts, n = oracle.support_counts(tally), tally.n
-    frequencies = oracle.estimate(tally).frequencies
+    look = FirstLook(oracle, batches())
+    require(look.tally.n > 0, oracle, "at least one report is needed", 0)
+    counts, n = oracle.support_counts(look.tally), look.tally.n
+    again, share = (look.repeats.again, look.repeats.share) if look.repeats else (0, 1.0)
+    frequencies = oracle.estimate(look.tally).frequencies
     name = collection.label if isinstance(collection, Plan) else str
-    pair, targets, fakes = _pairs(oracle, reports, frequencies, alpha, seed)
+    pair, targets, fakes = _pairs(oracle, batches, n, frequencies, alpha, seed)
     findings = (
         screening.sum_test(oracle, counts, n),
-        screening.size_test(oracle, _sizes(oracle, reports)),
+        screening.size_test(oracle, look.sizes),
         pair,
-        screening.repeat_test(oracle, reports),
+        screening.repeat_test(oracle, n, again, share),
     )
     return Findings(findings, alpha, targets, fakes, tuple(map(name, targets)))
 
 
-def _sizes(oracle: PureOracle, reports: Reports) -> IntArray | None:
-    if not isinstance(oracle, UnaryEncoding):
-        return None
-    from ldp3.kernels import bits
-
-    return bits.sizes(reports)
-
-
 def _pairs(
-    oracle: PureOracle, reports: Reports, frequencies: FloatArray, alpha: float, seed: int
+    oracle: PureOracle,
+    batches: Batches,
+    n: int,
+    frequencies: FloatArray,
+    alpha: float,
+    seed: int,
 ) -> tuple[Finding, tuple[int, ...], int | None]:
     if not independent(oracle):
         text = "honest reports of this protocol support values together by themselves."
         return Finding("pairs", None, text), (), None
     values = _looked_at(frequencies, seed)
-    few = max(1_000, WORK // max(1, len(values)) ** 2)
-    chosen = reports
-    if len(reports) > few:
-        chosen = reports[stream(seed, "inspected reports").permutation(len(reports))[:few]]
-    counts, pairs = together(oracle, chosen, values)
-    chance = screening.pair_p_values(counts, pairs, len(chosen))
+    seen = min(n, max(1_000, WORK // max(1, len(values)) ** 2))
+    chosen = sampled(batches(), n, seen, stream(seed, "inspected reports"))
+    counts, pairs, seen = together(oracle, chosen, values)
+    chance = screening.pair_p_values(counts, pairs, seen)
     tested = len(values) * (len(values) - 1) // 2
     guilty = np.argwhere(chance * tested <= alpha / TESTS)
     where = f"{tested:,} pairs of {_scope(len(values), oracle.d)}"
-    text = f"{len(guilty):,} of {where} are together too often in {len(chosen):,} reports."
+    text = f"{len(guilty):,} of {where} are together too often in {seen:,} reports."
     finding = Finding("pairs", min(1.0, float(chance.min()) * tested), text)
     if not len(guilty):
         return finding, (), None
-    members, share = _clearest(counts, pairs, guilty, len(chosen))
-    return finding, tuple(sorted(map(int, values[members]))), round(share * len(reports))
+    members, share = _clearest(counts, pairs, guilty, seen)
+    return finding, tuple(sorted(map(int, values[members]))), round(share * n)
 
 
 def _looked_at(frequencies: FloatArray, seed: int) -> IntArray:

@@ -5,7 +5,7 @@ from math import comb, exp, lgamma, log
 import numpy as np
 from scipy.stats import binom, hypergeom, norm
 
-from ldp3.arrays import FloatArray, IntArray, Reports
+from ldp3.arrays import FloatArray, IntArray
 from ldp3.inspection.counting import independent
 from ldp3.inspection.findings import Finding
 from ldp3.protocols.base import PureOracle
@@ -36,17 +36,18 @@ def sum_test(oracle: PureOracle, counts: IntArray, n: int) -> Finding:
 def size_test(oracle: PureOracle, sizes: IntArray | None) -> Finding:
     """Do reports support as many values as honest ones? Reports of one size stand out.
 
-    Each group of sizes has a binomial number of honest reports: exact, and corrected for groups.
+    `sizes` says how many reports support 0, 1, 2, … values. Each group of sizes has a binomial
+    number of honest reports: exact, and corrected for groups.
     """
     if sizes is None or not isinstance(oracle, UnaryEncoding):
         return Finding("size", None, "reports of this protocol have no size of their own.")
-    n, d = len(sizes), oracle.d
+    n, d = int(sizes.sum()), oracle.d
     law = np.convolve(binom.pmf(np.arange(d), d - 1, oracle.q), [1 - oracle.p, oracle.p])
     groups = _groups(law * n)
     share: FloatArray = np.bincount(groups, law) / law.sum()
     if len(share) < 2:
         return Finding("size", None, "too few reports to look at their sizes.")
-    seen = np.bincount(groups[sizes], minlength=len(share))
+    seen = np.bincount(groups, sizes).astype(np.int64)
     chance = binomial_p(seen, n, share)
     worst = int(np.argmin(chance))
     members = np.flatnonzero(groups == worst)
@@ -85,18 +86,19 @@ def pair_p_values(counts: IntArray, pairs: IntArray, n: int) -> FloatArray:
     return chance
 
 
-def repeat_test(oracle: PureOracle, reports: Reports) -> Finding:
-    """Are reports, or seeds, sent more than once? Honest ones never are, or hardly ever."""
-    n = len(reports)
+def repeat_test(oracle: PureOracle, n: int, again: int, share: float) -> Finding:
+    """Are reports, or seeds, sent more than once? Honest ones never are, or hardly ever.
+
+    `again` of them were, among a share of all that there could be.
+    """
     chance = collision(oracle)
     if chance is None:
         return Finding("repeats", None, "honest reports of this protocol repeat each other.")
     what = "seeds" if isinstance(oracle, LocalHashing) else "reports"
-    seen = reports["seed"] if isinstance(oracle, LocalHashing) else reports
-    again = n - len(np.unique(seen, axis=0))
-    expected = comb(n, 2) * chance
+    expected = comb(n, 2) * (chance + 2.0**-64) * share  # two hashes of 64 bits may be equal, too
     p_value = 1.0 if again == 0 else min(1.0, expected / again)  # Markov: always right
-    return Finding("repeats", p_value, f"{again:,} of {n:,} {what} were sent before.")
+    part = "" if share == 1 else f" (a share of {share:g} of them was looked at)"
+    return Finding("repeats", p_value, f"{again:,} of {n:,} {what} were sent before{part}.")
 
 
 def collision(oracle: PureOracle) -> float | None:

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from ldp3 import kinds
 from ldp3.arrays import BoolArray, FloatArray
 from ldp3.recommendation.sentences import number
 from ldp3.reporting import palette
 from ldp3.reporting.findings import Findings
 from ldp3.reporting.frequencies import Frequencies
+from ldp3.results.names import written
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,13 +42,14 @@ def heat(found: Findings, metric: str, epsilon: float) -> "Figure":
         colour = "black" if shade[row, column] > 0.55 else "white"
         axes.text(column, row, text, ha="center", va="center", fontsize=6.5, color=colour,
                   fontweight=weight)  # fmt: skip
-    axes.set_xticks(range(len(sheet.methods)), sheet.methods, rotation=35, ha="left")
-    axes.set_yticks(range(len(sheet.protocols)), sheet.protocols)
+    methods, protocols = _read("methods", sheet.methods), _read("protocols", sheet.protocols)
+    axes.set_xticks(range(len(methods)), methods, rotation=35, ha="left")
+    axes.set_yticks(range(len(protocols)), protocols)
     axes.tick_params(length=0, top=False, labeltop=True, labelbottom=False)
     for spine in axes.spines.values():
         spine.set_visible(False)
     factor = f", in units of {10.0**sheet.exponent:g}" if sheet.exponent else ""
-    axes.set_xlabel(f"{metric} at ε = {epsilon:g}{factor}")
+    axes.set_xlabel(f"{_metric(metric)} at ε = {epsilon:g}{factor}")
     return figure
 
 
@@ -78,13 +81,15 @@ def error(found: Findings, metric: str, by: str) -> "Figure":
         line = rows.filter(pl.col(by) == name).sort("epsilon")
         if line.is_empty():
             continue
-        axes.plot(line["epsilon"], line["mean"], label=name, **style)
+        (label,) = _read(f"{by}s", [name])
+        axes.plot(line["epsilon"], line["mean"], label=label, **style)
         if line["low"].null_count() == 0:
             axes.fill_between(line["epsilon"], line["low"], line["high"], alpha=0.15,
                               color=style["color"], linewidth=0)  # fmt: skip
     _scale(axes, rows["mean"].to_list())
     _epsilon_axis(axes, found.epsilons)
-    axes.set_ylabel(f"{metric}, {getattr(leader, other)}")
+    (fixed,) = _read(f"{other}s", [getattr(leader, other)])
+    axes.set_ylabel(f"{_metric(metric)}, {fixed}")
     _legend(axes)
     return figure
 
@@ -96,9 +101,10 @@ def wins(found: Findings, metric: str) -> "Figure":
     if len(epsilons) > 1:
         figure, axes = _axes(2.0)
         for name, style in _styles(found.methods):
-            axes.plot(epsilons, rates[name], label=name, **style)
+            (label,) = _read("methods", [name])
+            axes.plot(epsilons, rates[name], label=label, **style)
         _epsilon_axis(axes, epsilons)
-        axes.set_ylabel(f"share of wins ({metric})")
+        axes.set_ylabel(f"share of wins ({_metric(metric)})")
         axes.yaxis.set_major_formatter(lambda x, _: f"{x:.0%}")
         _legend(axes)
         return figure
@@ -107,11 +113,11 @@ def wins(found: Findings, metric: str) -> "Figure":
     values = [rates[m][0] for m in found.methods]
     bars = axes.barh(places, values, color=palette.colours(found.methods), height=0.7)
     axes.bar_label(bars, [f"{v:.0%}" for v in values], padding=2, fontsize=6.5)
-    axes.set_yticks(places, found.methods)
+    axes.set_yticks(places, _read("methods", found.methods))
     axes.invert_yaxis()
     axes.set_xlim(0, max(values) * 1.12)
     axes.xaxis.set_major_formatter(lambda x, _: f"{x:.0%}")
-    axes.set_xlabel(f"share of wins ({metric}, ε = {epsilons[0]:g})")
+    axes.set_xlabel(f"share of wins ({_metric(metric)}, ε = {epsilons[0]:g})")
     return figure
 
 
@@ -127,12 +133,13 @@ def sizes(found: Findings, metric: str, epsilon: float) -> "Figure":
                 [row["position"]] * 2, [row["best"], row["raw"]], color=style["color"], lw=0.8
             )
             axes.plot(row["position"], row["raw"], markerfacecolor="white", **style)
-        axes.plot(row["position"], row["best"], label=row["protocol"], **style)
+        (label,) = _read("protocols", [row["protocol"]])
+        axes.plot(row["position"], row["best"], label=label, **style)
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_formatter(lambda x, _: number(x))
     _scale(axes, [v for row in rows for v in (row["best"], row["raw"]) if v is not None])
     axes.set_xlabel("bits per report")
-    axes.set_ylabel(f"{metric} at ε = {epsilon:g}")
+    axes.set_ylabel(f"{_metric(metric)} at ε = {epsilon:g}")
     _legend(axes)
     return figure
 
@@ -143,8 +150,9 @@ def frequencies(found: Findings, given: Frequencies, epsilon: float) -> "Figure"
     figure, axes = _axes(2.0)
     places = np.arange(len(given.labels))
     axes.bar(places, given.truth, color="#c3cad2", width=0.8, label="truth")
+    (protocol,), (after,) = _read("protocols", [leader.protocol]), _read("methods", [leader.method])
     series = {"before": ("none", "D", palette.COLOURS[1]),
-              leader.method: (leader.method, "o", palette.COLOURS[0])}  # fmt: skip
+              after: (leader.method, "o", palette.COLOURS[0])}  # fmt: skip
     for name, (method, marker, colour) in series.items():
         values = given.means.get((epsilon, leader.protocol, method))
         if values is not None and (name == "before" or method != "none"):
@@ -153,9 +161,19 @@ def frequencies(found: Findings, given: Frequencies, epsilon: float) -> "Figure"
     axes.set_xticks(places, labels, rotation=90, fontsize=5.5)
     axes.set_xlim(-0.7, len(places) - 0.3)
     axes.axhline(0, color="black", linewidth=0.5)
-    axes.set_ylabel(f"frequency ({leader.protocol}, ε = {epsilon:g})")
+    axes.set_ylabel(f"frequency ({protocol}, ε = {epsilon:g})")
     axes.legend(frameon=False)
     return figure
+
+
+def _read(several: str, names: Sequence[str]) -> list[str]:
+    """Names as the literature writes them."""
+    kind = kinds.every_kind()[several]
+    return [written(kind, name) for name in names]
+
+
+def _metric(name: str) -> str:
+    return _read("metrics", [name])[0]
 
 
 def _axes(height: float, width: float = WIDTH) -> tuple["Figure", "Axes"]:
