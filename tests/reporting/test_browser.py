@@ -448,6 +448,10 @@ def test_an_estimate_is_sorted_by_any_column(browser: Browser, tmp_path: Path) -
     frequency.find_element(By.TAG_NAME, "button").click()
     frequency.find_element(By.TAG_NAME, "button").click()
     assert browser.texts(values) == ["home", "cart", "search"]
+    browser.cdp("Emulation.setDeviceMetricsOverride", width=390, height=900,
+                deviceScaleFactor=1, mobile=True)  # fmt: skip
+    seen = "return arguments[0].querySelector('td:nth-child(4)').getBoundingClientRect().right"
+    assert browser.driver.execute_script(seen, browser.all("tbody tr")[0]) <= 390
     assert browser.log() == []
 
 

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -180,4 +181,12 @@ def test_an_old_file_stays_whole_if_writing_fails(
 def test_best_shows_protocol_and_method_where_a_wide_table_is_cut(results: Results) -> None:
     shown = str(results.best())
     for name in ("rank", "protocol", "method", "mean", "epsilon", "tied"):
+        assert f" {name} " in shown
+
+
+def test_best_shows_the_attack_where_there_are_several(results: Results) -> None:
+    attacked = results.table.with_columns(attack=pl.lit("mga"))
+    both = replace(results, table=pl.concat([results.table, attacked]))
+    shown = str(both.best())
+    for name in ("rank", "protocol", "method", "mean", "attack", "epsilon", "tied"):
         assert f" {name} " in shown

@@ -44,7 +44,7 @@ VALUES = 4096  # repeats times values of the domain, at most, within these bound
 FEWEST, MOST = 4, 32
 MANY = 4096  # values from which on a collection costs so much that fewer must do:
 HEAT = 8  # populations on which everybody starts, once on each
-FEW_POPULATIONS, FEW_REPEATS = 16, 2  # others, on which those who are left go on
+FEW_POPULATIONS, FEW_REPEATS = 12, 2  # others, on which those who are left go on
 PATIENCE = 4  # repeats before anything is given up: the answer tells errors too
 DECIDED = 0.9  # share of the sample in the uncertainty from which on a larger one is needed
 
