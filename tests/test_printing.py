@@ -76,3 +76,8 @@ def test_nothing_in_a_label_is_a_command_of_latex() -> None:
 
 def test_a_number_and_its_percent_stay_on_one_line() -> None:
     assert wrapped("behind by 5 %", 11) == "behind by\n5 %"
+
+
+def test_wide_characters_take_two_columns() -> None:
+    table = columns([["value", "share"], ["北京", "1"], ["cafe\N{COMBINING ACUTE ACCENT}", "2"]])
+    assert table == "value  share\n北京   1\ncafe\N{COMBINING ACUTE ACCENT}   2"

@@ -10,6 +10,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from textwrap import fill
+from unicodedata import combining, east_asian_width
 
 from ldp3.errors import LDPError
 
@@ -162,7 +163,16 @@ def _padded(cells: Sequence[str], side: str) -> list[str]:
 
 
 def _length(cell: str) -> int:
-    return len(unstyled(cell))
+    """In columns of a terminal: a Chinese character takes two, an accent of its own none.
+
+    >>> _length("中a"), _length("e\N{COMBINING ACUTE ACCENT}")
+    (3, 1)
+    """
+    bare = unstyled(cell)
+    if bare.isascii():
+        return len(bare)
+    wide = sum(east_asian_width(c) in "WF" for c in bare)
+    return len(bare) + wide - sum(combining(c) > 0 for c in bare)
 
 
 def _blocks(

@@ -58,6 +58,12 @@ MISTAKES: list[tuple[list[str], str]] = [
     ([*QUICK, "-e", "40.01"], "epsilon must be at most 40"),
     ([*QUICK, "-r", "1000000000000"], "at most 10,000,000 cells"),
     ([*QUICK, "-r", "10**12"], "10**12"),
+    ([*QUICK, "-r", "1.6"], "'1.6' is no whole number"),
+    ([*QUICK, "-r", "1e400000000"], "is no whole number"),
+    ([*QUICK, "--top", "2.5"], "'2.5' is no whole number"),
+    ([*QUICK, "--population", "1,00"], "'1,00' is no whole number"),
+    (["plan", "x", "-p", "olh", "-e1", "--domain-size=8.6", "-ox.json"], "'8.6' is no whole number"),
+    (["attack", "infer", "--rounds", "1", "2.5"], "'2.5' is no whole number"),
     ([*QUICK, "--population", str(10**30)], "--population must be an integer from 1 to 2⁶²"),
     (["run", "-p", f"olh(g={'-' * 100_000}1)"], "A spec has at most 1,000 characters"),
     (["run", "-p", f"olh(g={'-' * 900}1)"], "A spec looks like"),
@@ -278,3 +284,10 @@ def test_lone_surrogates_in_identifiers_count_like_any_other(run: Run, tmp_path:
     server, client = ldp3.Aggregator(plan), ldp3.Client(plan)
     server.add([client.report("a") for _ in range(3)], ids=["\ud800", "\udfff", "\ud800"])
     assert (server.n, server.refused) == (2, {"duplicate": 1})
+
+
+@pytest.mark.parametrize("written", ["1e3", "1,000", "1_000", "1000.0"])
+def test_whole_numbers_as_people_write_them(run: Run, written: str) -> None:
+    code, out, _ = run(*QUICK, "--no-header", "-e", "1", "-r", "1", "--population", written)
+    assert code == 0
+    assert "n = 1,000" in out

@@ -1,15 +1,17 @@
 """The options that several commands share, each written once."""
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_origin
 
-from cyclopts import Group, Parameter
+from cyclopts import Group, Parameter, Token
 
 from ldp3.datasets.base import Format, Pick, Reading
-from ldp3.errors import InvalidParameter, LDPError
+from ldp3.errors import InvalidParameter, LDPError, short
 from ldp3.printing import show
 from ldp3.progress import say
 
@@ -24,6 +26,26 @@ OUTPUT = Group("Output", sort_key=1)
 READING = Group("Reading the data", sort_key=2)
 
 _several = Parameter(consume_multiple=True)
+
+
+def _whole(wanted: Any, tokens: Sequence[Token]) -> int | list[int]:
+    """Whole numbers, also as 1e6 and 1,000,000: 8.6 values are no 9."""
+    numbers = [_number(token.value) for token in tokens]
+    return numbers if get_origin(wanted) is list else numbers[0]
+
+
+def _number(text: str) -> int:
+    grouped = re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+", text)
+    try:
+        number = Decimal(text.replace(",", "") if grouped else text)
+    except InvalidOperation:
+        raise ValueError(f"{short(text)} is no whole number.") from None
+    if not number.is_finite() or number.adjusted() > 1_000 or number != number.to_integral_value():
+        raise ValueError(f"{short(text)} is no whole number.")
+    return int(number)
+
+
+WHOLE = Parameter(converter=_whole)
 
 Epsilons = Annotated[
     list[str],
@@ -75,14 +97,15 @@ Attacks = Annotated[
     ),
 ]
 Population = Annotated[
-    int | None, Parameter(help="As if so many users were distributed as in the data.")
+    int | None, WHOLE, Parameter(help="As if so many users were distributed as in the data.")
 ]
 Threads = Annotated[
     int | None,
+    WHOLE,
     Parameter(name=["--threads", "-t"], help="Threads, or processes; all cores by default."),
 ]
 Seed = Annotated[
-    int, Parameter(help="Where all randomness starts: the same seed, the same numbers.")
+    int, WHOLE, Parameter(help="Where all randomness starts: the same seed, the same numbers.")
 ]
 Confidence = Annotated[float, Parameter(help="Confidence of what is stated.")]
 Plugins = Annotated[
@@ -142,6 +165,8 @@ class ReadingOptions(Reading):
     delimiter: Delimiter = None
     na: Na = None
     domain: Path | None = None
+    domain_size: Annotated[int | None, WHOLE] = None
+    top: Annotated[int | None, WHOLE] = None
     keep_values: Annotated[bool, _HIDDEN] = False  # no command needs their order
 
 

@@ -21,7 +21,7 @@ def plan(
     metric: options.Metric = None,
     ordered: options.Ordered = False,
     domain: Path | None = None,
-    domain_size: int | None = None,
+    domain_size: Annotated[int | None, options.WHOLE] = None,
     bins: str | None = None,
     within: str | None = None,
     other: str | None = None,

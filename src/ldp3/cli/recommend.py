@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from ldp3.budget import said_of
 from ldp3.cli import options
 from ldp3.cli.data import inputs, one_dataset
-from ldp3.cli.speaking import Console, duration
+from ldp3.cli.speaking import Console, as_flags, duration
 from ldp3.errors import LARGEST_EPSILON, InvalidParameter
 from ldp3.files import require_no_input
 from ldp3.printing import show, terminal_width
@@ -28,7 +28,7 @@ def recommend(
     methods: options.Methods = ["all"],  # noqa: B006
     confidence: options.Confidence = 0.95,
     margin: float = 0.01,
-    max_bits: int | None = None,
+    max_bits: Annotated[int | None, options.WHOLE] = None,
     max_decode: float | None = None,
     unbiased: bool = False,
     distribution: bool = False,
@@ -120,6 +120,7 @@ def recommend(
             plugins=plugins,
             progress=console,
         )
+    found = replace(found, notes=tuple(map(as_flags, found.notes)))
     with options.printing(found.render(format, terminal_width())):
         if save is not None:
             found.plan(users.labels, plugins).save(save)

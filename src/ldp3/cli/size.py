@@ -16,7 +16,7 @@ from ldp3.printing import terminal_width
 def size(
     *,
     epsilon: Annotated[float | None, Parameter(name=["--epsilon", "-e"])] = None,
-    population: int | None = None,
+    population: Annotated[int | None, options.WHOLE] = None,
     error: str | None = None,
     value_share: str | None = None,
     goal: str = "value",
@@ -24,7 +24,7 @@ def size(
     method: Annotated[str, Parameter(name=["--method", "-m"])] = "none",
     protocols: options.Protocols = ["all"],  # noqa: B006
     confidence: options.Confidence = 0.95,
-    rounds: int = 52,
+    rounds: Annotated[int, options.WHOLE] = 52,
     seed: options.Seed = 0,
     plugins: options.Plugins = [],  # noqa: B006
     format: Annotated[Literal["text", "json"], Parameter(group=options.OUTPUT)] = "text",

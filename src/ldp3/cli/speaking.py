@@ -9,7 +9,11 @@ from cyclopts import App
 
 from ldp3.progress import Terminal
 
-_OTHERS = {"epsilons": "epsilon", "plugins": "plugin"}  # options that a flag spells in another way
+_OTHERS = {
+    "epsilons": "epsilon",
+    "plugins": "plugin",
+    "formats": "format",
+}  # options that a flag spells in another way
 
 
 def as_flags(text: str) -> str:

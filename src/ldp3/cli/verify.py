@@ -12,7 +12,7 @@ def verify(
     names: Annotated[list[str] | None, Parameter(name="NAME")] = None,
     /,
     *,
-    draws: Annotated[int, Parameter(name="--draws")] = 40_000,
+    draws: Annotated[int, options.WHOLE, Parameter(name="--draws")] = 40_000,
     seed: options.Seed = 0,
     plugins: options.Plugins = [],  # noqa: B006
     format: Literal["text", "json"] = "text",

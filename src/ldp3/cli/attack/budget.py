@@ -14,7 +14,7 @@ def budget(
     published: Path,
     /,
     *,
-    population: int,
+    population: Annotated[int, options.WHOLE],
     protocol: Annotated[str, Parameter(name=["--protocol", "-p"])],
     column: str = "frequency",
     plugins: options.Plugins = [],  # noqa: B006

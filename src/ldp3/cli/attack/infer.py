@@ -14,7 +14,7 @@ Format = Literal["table", "markdown", "csv", "json"]
 
 def infer(
     *,
-    rounds: Annotated[list[int], Parameter(consume_multiple=True)] = [1],  # noqa: B006
+    rounds: Annotated[list[int], options.WHOLE, Parameter(consume_multiple=True)] = [1],  # noqa: B006
     prior: Annotated[list[str], Parameter(consume_multiple=True)] = ["uniform", "truth"],  # noqa: B006
     memoised: bool = False,
     epsilon: options.Epsilons = ["1"],  # noqa: B006

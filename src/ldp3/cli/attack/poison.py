@@ -23,7 +23,7 @@ def poison(
     epsilon: options.Epsilons = ["1"],  # noqa: B006
     protocols: options.Protocols = ["paper"],  # noqa: B006
     methods: options.Methods = ["paper"],  # noqa: B006
-    repeats: Annotated[int | None, Parameter(name=["--repeats", "-r"])] = None,
+    repeats: Annotated[int | None, options.WHOLE, Parameter(name=["--repeats", "-r"])] = None,
     threads: options.Threads = None,
     data: options.Data = ["flights"],  # noqa: B006
     metrics: options.Metrics = ["l1"],  # noqa: B006
