@@ -62,7 +62,7 @@ MISTAKES: list[tuple[list[str], str]] = [
     ([*QUICK, "-r", "1e400000000"], "is no whole number"),
     ([*QUICK, "--top", "2.5"], "'2.5' is no whole number"),
     ([*QUICK, "--population", "1,00"], "'1,00' is no whole number"),
-    (["plan", "x", "-p", "olh", "-e1", "--domain-size=8.6", "-ox.json"], "'8.6' is no whole number"),
+    (["plan", "x", "-p", "olh", "-e1", "--domain-size=8.6", "-oa"], "'8.6' is no whole number"),
     (["attack", "infer", "--rounds", "1", "2.5"], "'2.5' is no whole number"),
     ([*QUICK, "--population", str(10**30)], "--population must be an integer from 1 to 2⁶²"),
     (["run", "-p", f"olh(g={'-' * 100_000}1)"], "A spec has at most 1,000 characters"),
