@@ -158,7 +158,7 @@ MISTAKES = [
     ("run -e", "-e needs at least one value"),
     ("run -p", "-p needs at least one value"),
     ("run -r 0", "repeats must be at least 1"),
-    ("run -r many", "unable to convert"),
+    ("run -r many", "is no whole number"),
     ("run -t 0 -m norm", "threads must be at least 1"),
     ("run -m mle -p oue", "mle does not apply to oue"),
     ("run --seed -1", "seed must be at least 0"),

@@ -8,10 +8,19 @@ from ldp3.recommendation.headline import chosen, cost, reason, regrets
 
 
 def test_the_expected_regret_by_hand() -> None:
-    # two populations, one repeat: best are 1 and 2, the first is worse by 1 and 0
+    # two populations, one repeat: best are 1 and 2; worse by 1 and 0, and by 0 and 2
     scores = np.array([[[2.0], [2.0]], [[1.0], [4.0]], [[0.5], [0.5]]])
     found = regrets(scores, np.ones(3, dtype=np.int64), np.array([True, True, False]))
-    assert found.tolist() == pytest.approx([1 / 3, 2 / 3, np.inf])
+    assert found.tolist() == pytest.approx([1 / 2, 1 / 2, np.inf])
+
+
+def test_a_population_on_which_some_err_by_nearly_nothing_counts_like_any_other() -> None:
+    scores = np.array([[[1.0], [100.0]], [[4.0], [99.0]]])
+    found = regrets(scores, np.ones(2, dtype=np.int64), np.ones(2, dtype=bool))
+    assert found.tolist() == pytest.approx([1 / 198, 3 / 2])
+    scores = np.array([[[0.0], [1.0]], [[0.1], [1.0]]])  # best err by 1/2 on average
+    found = regrets(scores, np.ones(2, dtype=np.int64), np.ones(2, dtype=bool))
+    assert found.tolist() == pytest.approx([0.0, 100.0])
 
 
 def test_only_repeats_that_were_measured_count() -> None:

@@ -1,10 +1,13 @@
 r"""Which of the tied to deploy.
 
 The *expected regret* of a combination is how much more error it makes than the best one on the same
-population, in the mean over the populations that the sample may come from, as a share of the best
-one's error:
+population, as a share of that one's error, in the mean over the $B$ populations that the sample may
+come from:
 
-$$\frac{\sum_b \bar x_{ib} - \min_j \bar x_{jb}}{\sum_b |\min_j \bar x_{jb}|}.$$
+$$\frac1B \sum_b \frac{\bar x_{ib} - \min_j \bar x_{jb}}{|\min_j \bar x_{jb}|}.$$
+
+A population on which the best err by less than a thousandth of what they do on average counts as if
+they erred by that much.
 
 Of the tied, those are kept whose expected regret is within the margin of the least one. Nobody
 notices that difference, but everybody pays for bits: of these the headline is the one with the
@@ -21,6 +24,7 @@ from ldp3.protocols.layout import Bits, Code
 from ldp3.specs import split
 
 Cost = tuple[int, int, int]  # bits per report, steps of the server per report, links of the method
+LEAST = 1e-3  # errors below this share of the average are as good as none
 REASONS = "fewer bits per report", "less work for the server", "a simpler method"
 
 
@@ -33,9 +37,10 @@ def regrets(scores: FloatArray, repeats: IntArray, tied: BoolArray) -> FloatArra
         [x[:, :r].mean(axis=1) for x, r in zip(scores[tied], repeats[tied], strict=True)]
     )
     best = means.min(axis=0)
+    size = np.maximum(np.abs(best), LEAST * np.abs(best).mean())
     found = np.full(len(tied), np.inf)
-    more = (means - best).sum(axis=1)
-    found[tied] = np.divide(more, np.abs(best).sum(), out=more, where=best.any())
+    more = means - best
+    found[tied] = np.divide(more, size, out=more, where=size > 0).mean(axis=1)
     return found
 
 
