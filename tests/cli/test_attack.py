@@ -185,6 +185,7 @@ def test_list_shows_attacks_without_what_the_experiment_gives(run: Run) -> None:
         ("attack cost --overtake 0 0", "two different values"),
         ("attack cost --overtake 0", "requires 2"),
         ("attack cost --overtake 0 nobody", "no value is called 'nobody'"),
+        ("attack cost --overtake top:3 0", "takes single values, got top:3"),
         ("attack infer --rounds 0", "--rounds must be at least 1"),
         ("attack infer --prior nonsense", "No method is called 'nonsense'"),
         ("attack infer -p she", "do not support values"),

@@ -7,7 +7,7 @@ from cyclopts import Parameter
 
 from ldp3.cli import options
 from ldp3.errors import InvalidParameter
-from ldp3.printing import show
+from ldp3.printing import show, terminal_width, wrapped
 
 
 def budget(
@@ -46,8 +46,9 @@ def budget(
         show("Nothing found: these frequencies do not lie on the lattice of any ε.")
         return 0
     names = " or ".join(f"{e:.10g}" for e in found.epsilons)
-    show(
+    said = (
         f"They betray ε = {names}: all differ by multiples of 1/(n(p-q)); numbers without such a "
         f"lattice look like this with probability {found.p_value:.1g} at most."
     )
+    show(wrapped(said, terminal_width()))
     return 1

@@ -7,7 +7,7 @@ from cyclopts import Parameter
 from ldp3.cli import options
 from ldp3.cli.data import one_dataset
 from ldp3.errors import InvalidParameter
-from ldp3.printing import show
+from ldp3.printing import show, terminal_width, wrapped
 
 Format = Literal["table", "markdown", "csv", "json"]
 
@@ -40,7 +40,7 @@ def cost(
 
     users = one_dataset(data, reading, plugins, "An attack is on one collection")
     users = users if population is None else users.scaled(population)
-    below, above = (target_codes(users, name)[0] for name in overtake)
+    below, above = (_one(target_codes(users, name), name) for name in overtake)
     lead = float(users.frequencies[above] - users.frequencies[below])
     if below == above:
         raise InvalidParameter(f"`overtake` takes two different values, got {overtake[0]} twice.")
@@ -51,5 +51,11 @@ def cost(
     rows = cost_rows(users, lead, options.numbers(epsilon), options.specs("-p", protocols), plugins)
     if format in ("table", "markdown"):
         leads = f"who leads by {lead:.3%} of {users.n:,} users"
-        show(f"To lift {overtake[0]} over {overtake[1]}, {leads}:")
-    show(render(rows, format))
+        show(wrapped(f"To lift {overtake[0]} over {overtake[1]}, {leads}:", terminal_width()))
+    show(render(rows, format, terminal_width()))
+
+
+def _one(codes: tuple[int, ...], name: str) -> int:
+    if len(codes) > 1:
+        raise InvalidParameter(f"`overtake` takes single values, got {name}: {len(codes)} values.")
+    return codes[0]

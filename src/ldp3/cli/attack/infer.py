@@ -7,7 +7,7 @@ from cyclopts import Parameter
 from ldp3.cli import options
 from ldp3.cli.data import one_dataset
 from ldp3.errors import InvalidParameter
-from ldp3.printing import show
+from ldp3.printing import show, terminal_width
 
 Format = Literal["table", "markdown", "csv", "json"]
 
@@ -57,4 +57,4 @@ def infer(
         seed=seed,
         plugins=plugins,
     )
-    show(render(rows, format))
+    show(render(rows, format, terminal_width()))
