@@ -1,6 +1,6 @@
 """What the names on a page mean, each in one line."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from ldp3 import kinds, specs
@@ -12,28 +12,23 @@ from ldp3.results.names import written
 
 def glossary(found: Iterable[Findings], attacks: Iterable[str] = ()) -> dict[str, str]:
     """Metrics, protocols, methods and attacks as results name them; plug-ins that are here, too."""
-    every = kinds.every_kind()
-    words = {name: said for name in attacks if (said := meaning(every["attacks"], name))}
-    for one in found:
-        for names, kind in (
-            (one.metrics, every["metrics"]),
-            (one.protocols, every["protocols"]),
-            (one.methods, every["methods"]),
-        ):
-            words |= {name: said for name in names if (said := meaning(kind, name))}
-    return words
+    return {name: said for name, kind in _named(found, attacks) if (said := meaning(kind, name))}
 
 
 def titles(found: Iterable[Findings], attacks: Iterable[str] = ()) -> dict[str, str]:
     """What people read in place of each name, where that is another spelling."""
+    named = _named(found, attacks)
+    return {name: read for name, kind in named if (read := written(kind, name)) != name}
+
+
+def _named(found: Iterable[Findings], attacks: Iterable[str]) -> Iterator[tuple[str, type]]:
+    """Everything that results name, and its kind."""
     every = kinds.every_kind()
-    named = [(attack, every["attacks"]) for attack in attacks]
+    yield from ((name, every["attacks"]) for name in attacks)
     for one in found:
-        named += [(name, every["metrics"]) for name in one.metrics]
-        named += [(name, every["protocols"]) for name in one.protocols]
-        named += [(name, every["methods"]) for name in one.methods]
-    read = {name: written(kind, name) for name, kind in named}
-    return {name: words for name, words in read.items() if words != name}
+        yield from ((name, every["metrics"]) for name in one.metrics)
+        yield from ((name, every["protocols"]) for name in one.protocols)
+        yield from ((name, every["methods"]) for name in one.methods)
 
 
 def meaning(kind: type, spec: str) -> str:

@@ -12,6 +12,7 @@ from ldp3.plugins import blame
 from ldp3.progress import Progress
 
 ALPHA = 1e-6  # chance that one statistical check fails by accident
+MOSTLY = 0.9  # share of errors that are alike, above which the others are rare
 
 
 @dataclass(frozen=True)
@@ -209,7 +210,7 @@ def bias_p(errors: FloatArray, variance: FloatArray) -> FloatArray:
 
 def rare(errors: FloatArray, variance: FloatArray) -> BoolArray:
     """The columns in which more than nine of ten errors are about the same, for this variance."""
-    return np.asarray(_alike(errors, variance) > 0.9)
+    return np.asarray(_alike(errors, variance) > MOSTLY)
 
 
 def _alike(errors: FloatArray, variance: FloatArray) -> FloatArray:
@@ -236,8 +237,9 @@ def spread_p(errors: FloatArray, expected: FloatArray) -> FloatArray:
     events = runs / tailed
     mean = events * expected / spread
     few = np.minimum(gammaincc(events + 1, mean), gammainc(events, mean))
-    p = np.minimum(1.0, 2 * np.where(rare(errors, expected), few, many))
-    return np.where(_alike(errors, expected) == 1, 1.0, p)
+    alike = _alike(errors, expected)
+    p = np.minimum(1.0, 2 * np.where(alike > MOSTLY, few, many))
+    return np.where(alike == 1, 1.0, p)
 
 
 def autocorrelation_p(coins: NDArray[Any], reach: int | None = None) -> FloatArray:
