@@ -383,8 +383,10 @@ def test_ctrl_c_while_counting_stops_soon_and_writes_nothing(
     def pressed(*given: Any) -> Counts:
         counted.append(given)
         if len(counted) == 3:
+            obeyed = signal.getsignal(signal.SIGINT)
             os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(0.1)
+            while signal.getsignal(signal.SIGINT) is obeyed:  # until it was noticed
+                time.sleep(0.01)
         return count_part(*given)
 
     monkeypatch.setattr(reading, "count_part", pressed)
