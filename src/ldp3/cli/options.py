@@ -69,8 +69,8 @@ Methods = Annotated[
     _several,
     Parameter(
         name=["--methods", "-m"],
-        help="Post-processing methods, such as norm_sub or power+norm_sub; paper, all. None is "
-        "always among them.",
+        help="Post-processing methods, such as norm_sub or power+norm_sub; paper, all. The raw "
+        "estimate, none, is always among them.",
     ),
 ]
 Metrics = Annotated[

@@ -28,6 +28,8 @@ class EMD(Metric):
         Where the values lie on a line, in any order; the dataset's in an experiment if its labels
         are numbers. Otherwise values are one apart.
 
+    Examples
+    --------
     >>> EMD()(np.array([0.5, 0.5, 0.0]), np.array([0.25, 0.5, 0.25]))  # ¼ moves two steps
     0.5
     >>> EMD(positions=[0, 1, 11])(np.array([0.5, 0.5, 0.0]), np.array([0.25, 0.5, 0.25]))
