@@ -10,6 +10,7 @@ import pytest
 
 import ldp3
 from ldp3.cli.app import run_command
+from tests.posix import posix
 
 
 def test_the_version_names_what_the_numbers_depend_on(capsys: pytest.CaptureFixture[str]) -> None:
@@ -19,6 +20,7 @@ def test_the_version_names_what_the_numbers_depend_on(capsys: pytest.CaptureFixt
     assert f"numpy {version('numpy')}" in lines
 
 
+@posix("no completion for its shells")
 def test_completion_is_installed_into_the_home_it_is_told(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "ldp3", "--install-completion"]
     environment = {**os.environ, "HOME": str(tmp_path), "SHELL": "/bin/bash"}
