@@ -73,8 +73,8 @@ def test_the_papers_command_runs(ldp3_: Command, integers: Path) -> None:
     done = ldp3_(*command.split())
     assert done.code == 0
     head = done.out.splitlines()[2].split()
-    assert head == ["none", "average", "norm_sub", "power"]
-    assert [line.split()[0] for line in done.out.splitlines()[3:6]] == ["grr", "olh", "wins"]
+    assert head == ["none", "average", "Norm-Sub", "Power"]
+    assert [line.split()[0] for line in done.out.splitlines()[3:6]] == ["GRR", "OLH", "wins"]
     assert "n = 3,000, d = 9" in done.out
 
 
@@ -297,7 +297,7 @@ def test_a_stopped_run_resumes_to_the_same_table(tmp_path: Path, name: str) -> N
     if how != signal.SIGKILL:
         assert stopped.returncode == 128 + how
         assert "the same command goes on" in stopped.stderr
-        assert "grr" in stopped.stdout
+        assert "GRR" in stopped.stdout
     assert not output.exists()
     resumed = subprocess.run([*LONG, "-o", str(output)], capture_output=True, text=True, check=True)
     assert re.search(r"\d+ of 4000 cells are done already", resumed.stderr)

@@ -418,8 +418,9 @@ def test_a_cluster_of_our_own_lets_nobody_else_in() -> None:
     with dask._client("dask", 1, pytest.fail) as client:
         address = client.scheduler.address
         assert address.startswith("tls://127.0.0.1:")
-        with pytest.raises(HTTPError, match="Not Found"):
+        with pytest.raises(HTTPError, match="Not Found") as refused:
             urlopen(client.dashboard_link.replace("/status", "/info/main/workers.html"))
+        refused.value.close()
         place = urlsplit(address)
         assert place.hostname is not None
         assert place.port is not None
