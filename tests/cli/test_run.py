@@ -344,6 +344,17 @@ def test_help_imports_nothing_slow() -> None:
         assert flag in done.stdout
 
 
+def test_a_command_that_ends_does_not_search_its_modules_for_garbage() -> None:
+    code = (
+        "import atexit, gc, sys; from ldp3.cli import main; sys.argv = ['ldp3', 'list']\n"
+        "atexit.register(lambda: print(gc.get_freeze_count(), file=sys.stderr))\n"
+        "main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(done.stderr) > 10_000  # objects that the collector leaves alone
+    assert "olh" in done.stdout
+
+
 @posix("a closed pipe is another error there")
 def test_whoever_closes_the_pipe_sees_no_traceback() -> None:
     with subprocess.Popen(
@@ -385,7 +396,8 @@ def test_the_documented_commands_run(
 ) -> None:
     page = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
     monkeypatch.chdir(integers.parent)
-    commands = re.findall(r"^ldp3 (.+)$", page, flags=re.MULTILINE)
+    blocks = "".join(re.findall(r"```bash\n(.*?)```", page, flags=re.DOTALL))
+    commands = re.findall(r"^ldp3 (.+)$", blocks, flags=re.MULTILINE)
     assert len(commands) > 8
     for command in commands:
         assert ldp3_(*shlex.split(command)).code == 0, command
