@@ -28,7 +28,10 @@ def test_a_page_is_plain_english(page: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", [p for p in PAGES if p.suffix == ".md"], ids=lambda p: str(p.relative_to(ROOT))
+    "page",
+    # what a build of the site makes of help texts and aliases names things as one types them
+    [p for p in PAGES if p.suffix == ".md" and "reference" not in p.parts],
+    ids=lambda p: str(p.relative_to(ROOT)),
 )
 def test_names_outside_code_are_those_of_the_literature(page: Path) -> None:
     words = CODE.sub(" ", page.read_text(encoding="utf-8"))
