@@ -344,6 +344,17 @@ def test_help_imports_nothing_slow() -> None:
         assert flag in done.stdout
 
 
+def test_a_command_that_ends_does_not_search_its_modules_for_garbage() -> None:
+    code = (
+        "import atexit, gc, sys; from ldp3.cli import main; sys.argv = ['ldp3', 'list']\n"
+        "atexit.register(lambda: print(gc.get_freeze_count(), file=sys.stderr))\n"
+        "main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(done.stderr) > 10_000  # objects that the collector leaves alone
+    assert "olh" in done.stdout
+
+
 @posix("a closed pipe is another error there")
 def test_whoever_closes_the_pipe_sees_no_traceback() -> None:
     with subprocess.Popen(

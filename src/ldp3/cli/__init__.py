@@ -1,5 +1,7 @@
 """The command line: one file per command. It parses, calls and prints."""
 
+import atexit
+import gc
 import io
 import os
 import signal
@@ -21,6 +23,8 @@ def main() -> NoReturn:
     from ldp3.cli.app import run_command
     from ldp3.progress import obey_the_second
 
+    # or Python, before it ends, would search all modules for garbage: a fifth of a short command
+    atexit.register(gc.freeze)
     _require_streams()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, obey_the_second)
