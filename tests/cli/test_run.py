@@ -396,7 +396,8 @@ def test_the_documented_commands_run(
 ) -> None:
     page = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
     monkeypatch.chdir(integers.parent)
-    commands = re.findall(r"^ldp3 (.+)$", page, flags=re.MULTILINE)
+    blocks = "".join(re.findall(r"```bash\n(.*?)```", page, flags=re.DOTALL))
+    commands = re.findall(r"^ldp3 (.+)$", blocks, flags=re.MULTILINE)
     assert len(commands) > 8
     for command in commands:
         assert ldp3_(*shlex.split(command)).code == 0, command
