@@ -15,6 +15,7 @@ import numpy as np
 import ldp3
 from ldp3.arrays import FloatArray
 from ldp3.printing import markdown_table
+from ldp3.results import names
 from ldp3.types import Dataset
 
 EPSILONS = [0.25, 0.5, 1.0, 2.0, 4.0]
@@ -52,7 +53,7 @@ def main() -> None:
             cells = np.array([measure(data, protocol, e, options.repeats) for e in EPSILONS])
             confident, credible, frequent, width = cells.mean(axis=0)
             shares = confident, credible, cells[:, 1].min(), frequent, width
-            table.append([data.name, f"`{protocol}`", *(f"{x:.3f}" for x in shares)])
+            table.append([data.name, names.protocol(protocol), *(f"{x:.3f}" for x in shares)])
     print(markdown_table(table, "llr"))
 
 

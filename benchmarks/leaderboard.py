@@ -28,8 +28,8 @@ from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import PostProcessor
 from ldp3.printing import markdown_table
 from ldp3.protocols.base import FrequencyOracle
+from ldp3.results import names
 from ldp3.results.joining import joined
-from ldp3.results.names import written
 from ldp3.results.table import Results
 
 ROOT = Path(__file__).parents[1]
@@ -130,13 +130,13 @@ def table(places: pl.DataFrame) -> str:
         first = [here.filter(epsilon=e).row(0, named=True) for e in EPSILONS]
         cells = [f"{_combination(r['protocol'], r['method'])} {r['ratio']:.2f}" for r in first]
         with_fakes = "" if attack == "none" else f", {FAKE_USERS} fake users ({ATTACK.upper()})"
-        rows.append([f"{written(Metric, metric)}{with_fakes}", *cells])
+        rows.append([f"{names.metric(metric)}{with_fakes}", *cells])
     return markdown_table(rows, "l")
 
 
 def _combination(protocol: str, method: str) -> str:
-    read = written(FrequencyOracle, protocol)
-    return f"{read} + {written(PostProcessor, method)}" if method != "none" else f"{read} alone"
+    read = names.protocol(protocol)
+    return f"{read} + {names.method(method)}" if method != "none" else f"{read} alone"
 
 
 def shown(results: Results, under: Results) -> Results:

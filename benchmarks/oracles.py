@@ -17,6 +17,7 @@ from ldp3.kinds import find
 from ldp3.protocols.base import FrequencyOracle, PureOracle
 from ldp3.protocols.sketches import Sketch
 from ldp3.recommendation.costs import measure as cost
+from ldp3.results import names
 
 EPSILONS = 0.5, 1.0, 2.0, 4.0
 SIZES = 128, 1024, 65_536, 2**20
@@ -89,7 +90,7 @@ def _table(result: dict[str, Any]) -> str:
         "|---|---|---|---|---|---|",
     ]
     for row in sorted(result["rows"], key=lambda r: (bool(r["instead"]), r["protocol"])):
-        name = f"`{row['protocol']}`" + (" ·" if row["instead"] else "")
+        name = names.protocol(row["protocol"]) + (" ·" if row["instead"] else "")
         values = row["noise"] or []
         told = " / ".join(map(_number, values)) or "–"
         client = row.get("client")

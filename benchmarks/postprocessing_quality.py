@@ -29,6 +29,7 @@ from ldp3.arrays import FloatArray
 from ldp3.experiment.limit import SeparableOracle
 from ldp3.noise import PureNoise
 from ldp3.printing import markdown_table
+from ldp3.results import names
 from ldp3.types import Dataset
 
 OWN = ["multiscale", "multiscale_ordered"]
@@ -122,7 +123,7 @@ def quality(cells: list[Measured], metric: str) -> str:
     """One row per method: ratios to the limits, and to the best of the others."""
     limits = ["× limit", "worst", "× distribution", "worst"]
     rivals = ["× best", "worst", "≤ 2 %", "× best distribution", "worst", "≤ 2 %"]
-    rows = [[f"`{metric}`", *limits, *rivals]]
+    rows = [[names.metric(metric), *limits, *rivals]]
     for method in ROWS:
         columns = []
         for limit in ("limit", "distribution"):
@@ -132,13 +133,13 @@ def quality(cells: list[Measured], metric: str) -> str:
             best = [c.to_best(method, metric, shelf)[0] for c in cells]
             within = f"{np.mean(np.array(best) <= 1.02):.0%}"
             columns += [_mean(best), f"{max(best):.2f}", within]
-        rows.append([f"`{method}`", *columns])
+        rows.append([names.method(method), *columns])
     return markdown_table(rows, "lr")
 
 
 def by_data(cells: list[Measured]) -> str:
     """One row per dataset: multiscale against the best of the others."""
-    rows = [["data", "`l1` × best", "worst", "≤ 2 %", "`l2` × best", "worst", "≤ 2 %"]]
+    rows = [["data", "ℓ1 × best", "worst", "≤ 2 %", "ℓ2 × best", "worst", "≤ 2 %"]]
     for data in dict.fromkeys(c.data for c in cells):
         row = [f"`{data}`"]
         for metric in ("l1", "l2"):
@@ -150,10 +151,10 @@ def by_data(cells: list[Measured]) -> str:
 
 def sums(cells: list[Measured]) -> str:
     """Ordered domains: ratios to the best of all methods, for what sums over ranges."""
-    rows = [["", *(f"{m}, worst" for m in ("`emd`", "`ks`", "`range_query`", "`l1`", "`l2`"))]]
+    rows = [["", *(f"{m}, worst" for m in ("EMD", "KS", "Range query", "ℓ1", "ℓ2"))]]
     ordered = [c for c in cells if "emd" in c.metrics]
     for method in SUMS:
-        row = [f"`{method}`"]
+        row = [names.method(method)]
         for metric in ("emd", "ks", "range_query", "l1", "l2"):
             best = [c.to_best(method, metric)[0] for c in ordered]
             row.append(f"{_mean(best)}, {max(best):.2f}")

@@ -78,10 +78,10 @@ def advise(files: Files, epsilons: Sequence[float], repeats: int, folder: Path |
     interval = 100 * float(np.median(l1["half_width"].to_numpy()))
     about = (
         f"{len(sources)} datasets × {len(epsilons)} ε × {losses['metric'].n_unique()} metrics: "
-        f"{cells:,} cells (tv and mae are l1 in other units and count once; emd, ks, range_query "
+        f"{cells:,} cells (TV and MAE are ℓ1 in other units and count once; EMD, KS, range query "
         f"count where values are ordered). {losses['protocol'].n_unique()} protocols × every "
         f"method that applies; {repeats} repeats, exact simulation. The 95 % confidence interval "
-        f"of a rule's loss in l1 is ± {interval:.0f} percentage points in the median cell."
+        f"of a rule's loss in ℓ1 is ± {interval:.0f} percentage points in the median cell."
     )
     return "\n\n".join([about, _rules(losses), _by_metric(losses), _by_dataset(losses)])
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import polars as pl
 
+from examples.reproduction.page import read
+
 COLOURS = (
     "#808080", "#d55e00", "#0072b2", "#56b4e9", "#009e73", "#e69f00", "#cc79a7", "#7b68c8",
     "#117733", "#aa4466",
@@ -24,7 +26,11 @@ def losses(table: pl.DataFrame, path: Path, rules: Sequence[str]) -> None:
             loss = (pl.col("loss").clip(lower_bound=0) * 100).quantile(share)
             line = cells.group_by("epsilon").agg(loss).sort("epsilon")
             axes.plot(
-                line["epsilon"], line["loss"], color=COLOURS[i], marker=MARKERS[i], label=rule
+                line["epsilon"],
+                line["loss"],
+                color=COLOURS[i],
+                marker=MARKERS[i],
+                label=read(rule),
             )
         axes.set_title(title, fontsize=8)
         axes.set(xscale="log", yscale="symlog", xlabel="ε", ylim=(0, None))
@@ -45,10 +51,10 @@ def threads(seconds: Mapping[str, Mapping[str, Mapping[int, float]]], path: Path
         for i, (protocol, times) in enumerate(protocols.items()):
             axes.plot(
                 list(times), list(times.values()), color=COLOURS[i + 1], marker=MARKERS[i + 1],
-                label=protocol,
+                label=read(protocol),
             )  # fmt: skip
         axes.set(xscale="log", yscale="log", xlabel="threads")
-        axes.set_title(data.replace(": ", "\n"), fontsize=8)
+        axes.set_title(read(data).replace(": ", "\n"), fontsize=8)
         axes.set_xticks(list(times), [str(t) for t in times])
         axes.minorticks_off()
     marks = [0.03, 0.1, 0.3, 1, 3]

@@ -2,14 +2,34 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 
+from ldp3 import kinds
 from ldp3.printing import markdown_table
+from ldp3.results.names import written
+
+WORDS = "the", "none"  # as English has them, not as protocol and method
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A Markdown table: the first column to the left, numbers to the right."""
-    return markdown_table([head, *rows], "lr")
+    return markdown_table([[read(cell) for cell in row] for row in (head, *rows)], "lr")
+
+
+def read(text: str) -> str:
+    """With the literature's names in place of specs, but for those with parameters.
+
+    >>> read("ss + norm_sub on kosarak"), read("zipf(s=1.3)")
+    ('SS + Norm-Sub on Kosarak', 'zipf(s=1.3)')
+    """
+    return re.sub(r"(?<![\w`(])[a-z]\w*(?![\w(=`])", lambda m: _names().get(m[0], m[0]), text)
+
+
+@cache
+def _names() -> dict[str, str]:
+    every = {n: written(k, n) for k in kinds.every_kind().values() for n in kinds.find(k)}
+    return {name: title for name, title in every.items() if name not in WORDS}
 
 
 def fill(page: Path, name: str, text: str) -> None:

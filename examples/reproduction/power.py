@@ -93,7 +93,7 @@ def compare(files: Files, repeats: int, floored: int) -> str:
         data, name = _data(table, files, repeats)
         columns = _columns(data, repeats, floored)
         details.append(
-            f"**{table.title}** on {name} (mae × 10⁻³; printed · measured):\n\n"
+            f"**{table.title}** on {page.read(name)} (MAE × 10⁻³; printed · measured):\n\n"
             + _detail(table, columns)
         )
         distances.append(_distances(table, name, columns))

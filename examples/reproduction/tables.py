@@ -122,7 +122,7 @@ def _one(m: Measured) -> str:
     ]  # fmt: skip
     repeats = len(m.runs[paper.PROTOCOLS[0], "none"])
     about = (
-        f"**{m.printed.title}** (mae × 10⁻³, ε = 1; printed · measured ± half of the 95 % "
+        f"**{m.printed.title}** (MAE × 10⁻³, ε = 1; printed · measured ± half of the 95 % "
         f"confidence interval{' (deviation in standard errors)' if m.original else ''}; bold: the "
         f"row's lowest that we measure among the paper's methods). {m.whose} {repeats:,} repeats."
     )

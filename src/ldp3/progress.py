@@ -1,5 +1,6 @@
 """What a person sees and does while something works: notes, a bar, Ctrl-C."""
 
+import os
 import signal
 import sys
 import time
@@ -7,7 +8,7 @@ import warnings
 from contextlib import suppress
 from importlib.util import find_spec
 from types import FrameType, TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TextIO
 
 from ldp3.printing import visible
 
@@ -19,8 +20,16 @@ PATIENCE = 1.0  # seconds before progress is shown
 
 def say(text: str) -> None:
     """One line on stderr."""
-    with suppress(OSError):  # nobody can be told that nobody can be told
+    try:
         print(visible(text), file=sys.stderr, flush=True)
+    except OSError:  # nobody can be told that nobody can be told
+        forget(sys.stderr)
+
+
+def forget(stream: TextIO) -> None:
+    """Let what cannot be written be: Python would try again when it ends, and complain."""
+    with suppress(OSError):  # no file stands behind it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def obey_the_second(number: int, frame: FrameType | None) -> None:  # noqa: ARG001

@@ -92,7 +92,7 @@ def test_an_attack_that_was_asked_for_and_cannot_be_is_refused() -> None:
 
 def test_of_a_set_what_cannot_be_attacked_is_left_out_and_said() -> None:
     at = lab("mga", protocols="all")
-    assert "mga cannot be carried out against hr: left out there." in at.notes
+    assert "MGA cannot be carried out against HR: left out there." in at.notes
     assert ("mga", "hr") not in {(c.attack, c.protocol) for c in at.cells}
     assert ("none", "hr") in {(c.attack, c.protocol) for c in at.cells}
 

@@ -31,7 +31,7 @@ def test_poison_shows_the_formula_beside_the_measurement(run: Run) -> None:
     line = "attack poison -p grr oue -m norm_sub -a ria mga --targets bottom:2 --fake-users 2% -r 2"
     code, out, _ = run(line, *DATA)
     assert code == 0
-    assert "ria with 61 fake users on zipf(d=12, n=3000, s=1.1) at ε = 1" in out
+    assert "RIA with 61 fake users on zipf(d=12, n=3000, s=1.1) at ε = 1" in out
     assert out.count("protocol  method") == 2
     assert out.count("formula: the raw gain in expectation") == 1
     code, out, _ = run(f"{line} --format json", *DATA)
@@ -67,7 +67,7 @@ def test_cost_counts_the_fake_users_that_swap_two_values(run: Run) -> None:
     code, out, _ = run("attack cost --overtake 1 0 -p grr oue -e 1 2", *DATA)
     assert code == 0
     assert len(out.splitlines()) == 6
-    assert out.splitlines()[2].split()[:2] == ["1", "grr"]
+    assert out.splitlines()[2].split()[:2] == ["1", "GRR"]
 
 
 def test_infer_says_what_is_exact(run: Run) -> None:

@@ -23,6 +23,7 @@ from ldp3.collection.counts import Counts
 from ldp3.collection.plan import Plan
 from ldp3.collection.reading import IN_FLIGHT
 from ldp3.verification.base import ALPHA, binomial_p
+from tests.posix import posix
 
 LABELS = ["home", "search", "cart", "help"]
 
@@ -78,7 +79,7 @@ def test_from_a_plan_to_an_estimate(folder: Path, run: Run) -> None:
 
 def test_a_plan_without_a_method_takes_the_default_and_says_why(folder: Path, run: Run) -> None:
     _, out, _ = run("plan -p oue -e 1 --domain pages.txt -o pages.ldp3.json")
-    assert "post-processing by multiscale: of all methods it lost least" in out
+    assert "post-processing by Multi-scale: of all methods it lost least" in out
     assert Aggregator(folder / "pages.ldp3.json").plan.method == "multiscale"
     _, out, _ = run("plan -p oue -m none -e 1 --domain pages.txt -o other.ldp3.json")
     assert "post-processing by none\n" in out
@@ -86,14 +87,14 @@ def test_a_plan_without_a_method_takes_the_default_and_says_why(folder: Path, ru
 
 def test_for_sums_over_ordered_values_the_default_is_another_one(folder: Path, run: Run) -> None:
     _, out, _ = run("plan -p oue -e 1 -u emd --bins 8 --within 0:80 -o bins.json")
-    assert "post-processing by multiscale_ordered: for sums over ordered values" in out
+    assert "post-processing by Multi-scale ordered: for sums over ordered values" in out
     _, out, err = run("plan -p oue -e 1 -u emd --domain pages.txt -o labels.json")
-    assert "post-processing by multiscale: " in out  # labels without an order
+    assert "post-processing by Multi-scale: " in out  # labels without an order
     assert "emd goes by an order; --ordered if" in err
     _, out, _ = run("plan -p oue -e 1 -u ks --ordered --domain pages.txt -o line.json")
-    assert "post-processing by multiscale_ordered: " in out
+    assert "post-processing by Multi-scale ordered: " in out
     _, out, _ = run("plan -p oue -e 1 -u l1 --bins 8 --within 0:80 -o l1.json")
-    assert "post-processing by multiscale: " in out
+    assert "post-processing by Multi-scale: " in out
 
 
 def test_an_estimate_for_a_metric_takes_the_method_that_suits_it(folder: Path, run: Run) -> None:
@@ -371,6 +372,7 @@ def test_stopping_leaves_the_old_output_and_no_half_of_a_new_one(
     assert sorted(folder.iterdir()) == before
 
 
+@posix("no other process can be sent this signal there")
 @pytest.mark.skipif(os.name != "posix", reason="signals as on POSIX")
 def test_ctrl_c_while_counting_stops_soon_and_writes_nothing(
     folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
@@ -383,8 +385,10 @@ def test_ctrl_c_while_counting_stops_soon_and_writes_nothing(
     def pressed(*given: Any) -> Counts:
         counted.append(given)
         if len(counted) == 3:
+            obeyed = signal.getsignal(signal.SIGINT)
             os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(0.1)
+            while signal.getsignal(signal.SIGINT) is obeyed:  # until it was noticed
+                time.sleep(0.01)
         return count_part(*given)
 
     monkeypatch.setattr(reading, "count_part", pressed)

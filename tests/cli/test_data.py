@@ -145,11 +145,11 @@ def test_options_of_reading_are_understood(run: Run) -> None:
 
 def test_a_metric_that_needs_an_order_is_noted(run: Run) -> None:
     err = run("run", "-d", "a.csv", *SMALL, "-u", "l1", "emd", "ks")[2]
-    assert "note: emd, ks go by the order of the values, but those are labels without one" in err
+    assert "note: EMD, KS go by the order of the values, but those are labels without one" in err
     assert "--ordered" in err
     assert "order" not in run("run", "-d", "a.csv", *SMALL, "-u", "emd", "--ordered")[2]
     said = run("recommend", "-d", "a.csv", "-p", "grr", "-m", "norm_sub", "-u", "emd", "-q")[1]
-    assert "emd goes by the order of the values" in said
+    assert "EMD goes by the order of the values" in said
 
 
 def test_recommend_takes_other_for_what_top_leaves_out(run: Run) -> None:

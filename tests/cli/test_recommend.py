@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ldp3.cli import main
+from tests.posix import posix
 
 SMALL = ["-d", "sample.csv", "-p", "grr", "oue", "-m", "norm_sub"]
 
@@ -31,7 +32,7 @@ def test_the_answer_goes_to_stdout(
     assert ldp3(monkeypatch, *SMALL, "-e", "1", "-u", "l1", "--population", "5000") == 0
     out = capsys.readouterr().out
     assert "sample: 400 people in the sample, 3 values. The answer is for 5,000 users." in out
-    assert "l1 (lower is better): " in out
+    assert "ℓ1 (lower is better): " in out
 
 
 def test_several_questions_are_answered_in_one_table(
@@ -47,10 +48,10 @@ def test_limits_leave_protocols_out(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert ldp3(monkeypatch, *SMALL, "--max-bits", "2", "--max-decode", "60") == 0
-    assert "Left out: oue (3 bits)." in capsys.readouterr().out
+    assert "Left out: OUE (3 bits)." in capsys.readouterr().out
     assert ldp3(monkeypatch, *SMALL, "--max-bits", "1") == 2
     err = capsys.readouterr().err
-    assert "No protocol keeps to --max-bits and --max-decode: grr (2 bits), oue (3 bits)." in err
+    assert "No protocol keeps to --max-bits and --max-decode: GRR (2 bits), OUE (3 bits)." in err
 
 
 def test_json_and_the_plan_agree(
@@ -110,6 +111,7 @@ class Mine(Metric):
 '''
 
 
+@posix("no other process can be sent this signal there")
 def test_ctrl_c_leaves_no_answer_and_no_plan(tmp_path: Path) -> None:
     (tmp_path / "sign.py").write_text(SIGN, encoding="utf-8")
     command = [sys.executable, "-m", "ldp3", "recommend", "-d", "zipf(d=3000, n=1_000_000)"]

@@ -83,7 +83,7 @@ def test_run_writes_the_page_too(command: Command, tmp_path: Path) -> None:
     small = ["run", "-q", "-p", "grr", "-m", "norm_sub", "-r", 2]
     code, out, _ = command(*small, "--report", page)
     assert code == 0
-    assert "l1" in out
+    assert "ℓ1" in out
     assert "--report" in page.read_text(encoding="utf-8")  # in the command to repeat it
 
 

@@ -12,6 +12,7 @@ from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.estimates import CollectionEstimate
 from ldp3.collection.plan import Plan
 from ldp3.errors import InvalidData, InvalidParameter
+from ldp3.results import names
 
 LABELS = ("home", "search", "a longer label")
 
@@ -44,7 +45,7 @@ def test_simultaneous_intervals_are_wider() -> None:
 def test_text_stands_in_columns() -> None:
     title, table, marks = CollectionEstimate.of(server(), "none").text().split("\n\n")
     assert title == (
-        "pages: 1,000 reports, oue, ε = 1; intervals with confidence 0.95, each, for the frequency "
+        "pages: 1,000 reports, OUE, ε = 1; intervals with confidence 0.95, each, for the frequency "
         "among those who reported"
     )
     lines = table.splitlines()
@@ -75,13 +76,14 @@ def test_prose_is_as_wide_as_the_terminal() -> None:
 
 def test_the_default_method_says_why_and_how_sure_it_is() -> None:
     default = Plan("pages", "oue", 1.0, 3, LABELS).method
+    called = names.method(default)
     found = CollectionEstimate.of(server(default), confidence=0.9)
     table = found.table
     assert (table["processed_low"] <= table["processed"]).all()
     assert (table["processed"] <= table["processed_high"]).all()
     text = found.text()
-    assert text.splitlines()[2].split()[-4:] == [default, "from", "to", "users"]
-    assert f"{default}: of all methods it lost least over many kinds of data; biased" in text
+    assert text.splitlines()[2].split()[-4:] == [called, "from", "to", "users"]
+    assert f"{called}: of all methods it lost least over many kinds of data; biased" in text
     assert "about 0.9 of these are right, which promises nothing for any one of them" in text
     assert "unbiased" not in text
     assert json.loads(found.json())["remarks"] == found.about["remarks"]

@@ -101,9 +101,9 @@ def test_the_floor_does_nothing_where_the_variance_is_right_and_harm_where_it_is
 SAID = {
     "tables": ["Measured on the original: kosarak", "Stand-in: DPBench", "Stand-in: geometric"],
     "ties": ["| random |"],
-    "power": ["| kosarak | kosarak |", "| porto | `zipf("],
-    "advice": ["| Adult, ages |", "| ss + our default |"],
-    "time": ["size of porto"],
+    "power": ["| Kosarak | Kosarak |", "| Porto | `zipf("],
+    "advice": ["| Adult, ages |", "| SS + our default |"],
+    "time": ["size of Porto"],
 }
 
 

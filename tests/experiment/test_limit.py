@@ -140,7 +140,7 @@ def test_where_every_user_is_perturbed_it_is_taken_in_every_repeat() -> None:
 
 def test_a_run_too_short_for_it_says_so() -> None:
     lab = Lab(experiment([SKEWED], 1.0, "oue", "none", "l1", repeats=2))
-    assert lab.notes == ["No × limit for oue: it needs 5 repeats."]
+    assert lab.notes == ["No × limit for OUE: it needs 5 repeats."]
     assert repeats_with(benchmark(SKEWED, 1, "oue", "none", "l1", repeats=2)) == []
     assert Lab(experiment([SKEWED], 1.0, "oue", "none", "l1", repeats=5)).notes == []
 

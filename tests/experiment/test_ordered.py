@@ -24,7 +24,7 @@ def test_it_is_used_where_the_order_means_something() -> None:
 
 def test_as_one_of_all_methods_it_is_left_out_with_a_note() -> None:
     mixed = lab([BINS, LABELS], 1, "grr", "all")
-    assert "multiscale_ordered does not apply to colours: labels without an order." in mixed.notes
+    assert "Multi-scale ordered does not apply to colours: labels without an order." in mixed.notes
     results = benchmark([BINS, LABELS], 1, "grr", "all", repeats=1)
     used = results.table.filter(method="multiscale_ordered")["dataset"].unique().to_list()
     assert used == ["ages"]

@@ -500,4 +500,4 @@ def test_what_a_person_should_know_is_in_the_manifest() -> None:
     results = benchmark(DATA, 1, ["grr", "oue", Noisy], "all", repeats=1)
     notes = results.manifest["notes"]
     assert "noisy has no exact simulation: it runs by users." in notes
-    assert any(note.startswith("mle does not apply to oue") for note in notes)
+    assert any(note.startswith("MLE does not apply to OUE") for note in notes)

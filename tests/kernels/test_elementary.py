@@ -6,7 +6,7 @@ import pytest
 
 from ldp3 import stream
 from ldp3.arrays import FloatArray
-from ldp3.kernels.elementary import exp, log
+from ldp3.kernels.elementary import exp, exp_of, log, log_factorials
 
 RNG = stream(0, "elementary")
 POWERS = np.concatenate(
@@ -47,3 +47,17 @@ def test_what_is_given_stays_as_it_is() -> None:
     x = np.array([-1.0, 2.0])
     exp(x)
     assert x.tolist() == [-1, 2]
+
+
+def test_one_number_in_a_kernel_gives_the_same() -> None:
+    assert [exp_of(x) for x in POWERS.tolist()] == exp(POWERS).tolist()
+    assert exp_of(-1e9) == 0
+
+
+def test_factorials_are_as_right_as_their_size_allows() -> None:
+    last = 3_000
+    with mpmath.workdps(40):
+        assert (
+            off(log_factorials(last)[2:], [mpmath.loggamma(n + 1) for n in range(2, last + 1)]) < 2
+        )
+    assert log_factorials(1).tolist() == [0, 0]

@@ -21,13 +21,13 @@ def test_long_reports_and_slow_servers_are_left_out_and_named() -> None:
     )
     named = {c.protocol for a in found.answers for c in (a.best, *a.tied)}
     assert named <= {"grr", "pgr"}
-    assert any(note == "Left out: oue (40 bits), olh (66 bits)." for note in found.notes)
+    assert any(note == "Left out: OUE (40 bits), OLH (66 bits)." for note in found.notes)
 
 
 def test_nothing_left_is_a_mistake_that_names_all() -> None:
-    with pytest.raises(LDPError, match=r"No protocol keeps to .*: oue \(40 bits\)\."):
+    with pytest.raises(LDPError, match=r"No protocol keeps to .*: OUE \(40 bits\)\."):
         ldp3.recommend(EVEN, 1.0, "oue", "norm_sub", max_bits=8)
-    with pytest.raises(LDPError, match=r"No protocol keeps to .*: oue \(.* s\)\."):
+    with pytest.raises(LDPError, match=r"No protocol keeps to .*: OUE \(.* s\)\."):
         ldp3.recommend(EVEN, 1.0, "oue", "norm_sub", max_decode=1e-12, population=10**9)
 
 

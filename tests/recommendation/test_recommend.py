@@ -48,7 +48,7 @@ def test_methods_that_are_the_same_are_tied_and_differ_by_nothing() -> None:
 
 def test_a_clear_winner_is_found() -> None:
     answer = ldp3.recommend("zipf(d=100, n=100_000)", 1, ["grr", "oue"], "none").answers[0]
-    assert answer.best.name == "oue without post-processing"
+    assert answer.best.name == "OUE without post-processing"
     assert not answer.tied
     assert answer.reason == "separated"
     grr = next(c for c in answer.defaults if c.protocol == "grr")
@@ -171,7 +171,7 @@ def test_the_text_says_what_to_do(found: Recommendation) -> None:
         assert answer.best.name in text
         assert "95 % confidence" in text
     assert "must be public" in text
-    assert "Only none is unbiased" in text
+    assert "Only raw estimates are unbiased" in text
     assert "The answer is for 20,000 users" in text
     assert repr(found) == text
 

@@ -33,7 +33,7 @@ def said(found: list[Candidate], better: str = "lower", confidence: float = 0.95
 
 def test_a_winner_without_ties_is_recommended_alone() -> None:
     text = said(candidates(0.1, 0.2, 0.3))
-    assert "deploy p0 without post-processing: l1 = 0.1, the lowest of 3" in text
+    assert "deploy p0 without post-processing: ℓ1 = 0.1, the lowest of 3" in text
     assert "Every other combination is worse at 95 % confidence." in text
 
 
@@ -85,8 +85,8 @@ def test_the_usual_defaults_are_every_usual_protocol_with_every_usual_method() -
 
 def test_usual_defaults_are_compared_with_the_leader() -> None:
     text = said(candidates(0.1, 0.15, 0.5, protocols=["ss", "olh", "grr"]))
-    assert "olh without post-processing has 50 % more l1" in text
-    assert "grr without post-processing has 5 times its l1" in text
+    assert "OLH without post-processing has 50 % more ℓ1" in text
+    assert "GRR without post-processing has 5 times its ℓ1" in text
 
 
 def test_defaults_that_are_tied_cost_nothing() -> None:
@@ -96,13 +96,13 @@ def test_defaults_that_are_tied_cost_nothing() -> None:
 @pytest.mark.parametrize(
     ("mean", "best", "better", "words"),
     [
-        (0.3, 0.1, "lower", "3 times its l1"),
-        (15.0, 0.1, "lower", "150 times its l1"),
-        (0.12, 0.1, "lower", "20 % more l1"),
-        (0.1004, 0.1, "lower", "0.4 % more l1"),
-        (0.6, 0.8, "higher", "25 % less l1"),
-        (0.1, 0.0, "lower", "a l1 of 0.1"),
-        (-0.1, 0.1, "higher", "a l1 of -0.1"),
+        (0.3, 0.1, "lower", "3 times its ℓ1"),
+        (15.0, 0.1, "lower", "150 times its ℓ1"),
+        (0.12, 0.1, "lower", "20 % more ℓ1"),
+        (0.1004, 0.1, "lower", "0.4 % more ℓ1"),
+        (0.6, 0.8, "higher", "25 % less ℓ1"),
+        (0.1, 0.0, "lower", "ℓ1 = 0.1"),
+        (-0.1, 0.1, "higher", "ℓ1 = -0.1"),
     ],
 )
 def test_how_much_worse(mean: float, best: float, better: str, words: str) -> None:

@@ -68,7 +68,7 @@ def test_the_page_holds_every_number_and_what_was_left_out() -> None:
     page = Tags()
     page.feed(estimate_page(answer("news")))
     assert page.seen.count("tr") == 3
-    for text in ("home", "news", "0.90000", "-0.01000", "1,000 reports", "3 too short", "norm_sub"):
+    for text in ("home", "news", "0.90000", "-0.01000", "1,000 reports", "3 too short", "Norm-Sub"):
         assert text in page.text
 
 

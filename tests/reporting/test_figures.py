@@ -46,7 +46,7 @@ def test_every_figure_comes_as_pdf_svg_and_png(folder: Path) -> None:
 
 def test_tables_and_references_stand_beside_them(folder: Path) -> None:
     assert r"\toprule" in (folder / "table-l1-0.5.tex").read_text()
-    assert (folder / "table-l1-1.md").read_text().startswith("l1 (lower is better) at ε = 1")
+    assert (folder / "table-l1-1.md").read_text().startswith("ℓ1 (lower is better) at ε = 1")
     assert "wang2017locally" in (folder / "references.bib").read_text()
 
 

@@ -63,7 +63,7 @@ def test_several_datasets_end_with_an_overview() -> None:
     whole = ran(data, ["grr", "oue"])
     text = whole.render()
     assert text.count("loss against the best, by dataset") == 1
-    assert "over 2 datasets, oue with norm_sub measured best by l1 on every one." in text
+    assert "over 2 datasets, OUE with Norm-Sub measured best by ℓ1 on every one." in text
     assert "at most 0 %" not in text
     rows = compared(whole.sheets())
     assert rows[0].pair == ("oue", "norm_sub")

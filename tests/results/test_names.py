@@ -3,7 +3,8 @@
 import pytest
 
 from ldp3.kinds import every_kind, find, plain
-from ldp3.results.names import written
+from ldp3.results.names import attack, written
+from ldp3.specs import canonical
 
 READ = {
     ("protocols", "grr"): "GRR",
@@ -30,3 +31,13 @@ def test_no_two_are_read_alike_and_none_as_code(kind: str) -> None:
     read = [written(every_kind()[kind], name) for name in found]
     assert len(set(map(plain, read))) == len(found)
     assert not [one for one in read if "_" in one]
+
+
+@pytest.mark.parametrize("kind", ["protocols", "methods", "metrics", "attacks"])
+def test_what_is_read_can_be_typed(kind: str) -> None:
+    of = every_kind()[kind]
+    assert {name: canonical(of, written(of, name)) for name in find(of)} == {n: n for n in find(of)}
+
+
+def test_an_attack_keeps_its_share_of_fake_users() -> None:
+    assert attack("mga(padding='none') at 5%") == "MGA(padding='none') at 5%"

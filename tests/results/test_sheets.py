@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from ldp3.printing import show, unstyled
-from ldp3.results import forms, latex
+from ldp3.results import forms, latex, names
 from ldp3.results.pairs import Runs
 from ldp3.results.sheets import Sheet
 
@@ -67,7 +67,7 @@ def test_a_single_repeat_has_no_deviation() -> None:
 
 def test_the_best_of_all_and_of_each_row_are_marked() -> None:
     lines = text(SHEET).splitlines()
-    grr, oue = (next(x for x in lines if x.startswith(p)) for p in ("grr", "oue"))
+    grr, oue = (next(x for x in lines if x.startswith(p)) for p in ("GRR", "OUE"))
     assert "3.70 ± 0.14 *" in grr
     assert "**" not in grr
     assert "1.20 ± 0.14 **" in oue
@@ -90,14 +90,14 @@ def test_a_narrow_terminal_folds_the_columns() -> None:
     table = narrow.split("\n\n")[1:-2]  # a title before, words after
     assert len(table) > 1
     assert all(len(line) <= 45 for part in table for line in part.splitlines())
-    for column in SHEET.columns:
+    for column in map(names.method, SHEET.columns):
         assert any(column in part.splitlines()[0].split() for part in table)
     assert max(map(len, wide.splitlines()[2:6])) > 45
 
 
 def test_columns_are_aligned() -> None:
     lines = text(SHEET).splitlines()[2:6]
-    ends = [lines[0].index("norm_sub") + len("norm_sub")]
+    ends = [lines[0].index("Norm-Sub") + len("Norm-Sub")]
     ends += [line.rindex("0.14") + 4 for line in lines[1:3]]
     ends += [lines[3].rindex("%") + 1]
     assert len(set(ends)) == 1
@@ -162,11 +162,11 @@ def test_many_epsilons_stand_across_one_table() -> None:
     assert len(forms.texts(sheets)) == 3
     (made,) = map(unstyled, forms.texts([*sheets, replace(SHEET, epsilon=4.0)]))
     lines = made.splitlines()
-    assert lines[0].startswith("l1 (lower is better) against ε · small")
+    assert lines[0].startswith("ℓ1 (lower is better) against ε · small")
     assert lines[2].split() == ["ε", "0.5", "1", "2", "4"]
-    assert lines[3].split() == ["oue", "norm_sub", *(["0.00120", "**"] * 4)]
+    assert lines[3].split() == ["OUE", "Norm-Sub", *(["0.00120", "**"] * 4)]
     assert len(forms.against_epsilon(sheets, width=30).split("\n\n")) > 3
-    assert "Measured best: oue with norm_sub at ε = 0.5, 1, 2 and 4." in lines[-1]
+    assert "Measured best: OUE with Norm-Sub at ε = 0.5, 1, 2 and 4." in lines[-1]
     assert "Best or tied with the best at every ε: " in lines[-1]
 
 

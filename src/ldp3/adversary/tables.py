@@ -20,6 +20,7 @@ from ldp3.postprocessing.base import method
 from ldp3.printing import Rows, columns, escape_markdown, markdown_table, wrapped
 from ldp3.protocols.base import FrequencyOracle, PureOracle
 from ldp3.randomness.streams import stream
+from ldp3.results import names
 from ldp3.specs import build
 from ldp3.types import Dataset
 
@@ -41,8 +42,16 @@ def render(rows: Rows, format: str, width: int | None = None) -> str:
         text = table.write_csv() if format == "csv" else json.dumps(table.to_dicts(), indent=1)
         return text.rstrip("\n")
     if format == "markdown":
-        return markdown_table([[escape_markdown(cell) for cell in row] for row in rows], "lr")
-    return columns(rows, "llr", width)
+        cells = [[escape_markdown(cell) for cell in row] for row in _named(rows)]
+        return markdown_table(cells, "lr")
+    return columns(_named(rows), "llr", width)
+
+
+def _named(rows: Rows) -> Rows:
+    """With the literature's names for protocols and methods."""
+    head, *body = rows
+    read = [{"protocol": names.protocol, "method": names.method}.get(title, str) for title in head]
+    return [head, *([f(cell) for f, cell in zip(read, row, strict=True)] for row in body)]
 
 
 def _value(cell: str) -> float | str:
@@ -71,8 +80,8 @@ def _attacked(part: pl.DataFrame, format: str, width: int | None) -> str:
     first = part.row(0, named=True)
     rows = [HEADS, *(_row(row) for row in part.iter_rows(named=True))]
     title = (
-        f"{first['attack']} with {first['fakes']:,} fake users on {first['dataset']} at ε = "
-        f"{first['epsilon']:g}; honest lying gains {first['ceiling']:.4f}"
+        f"{names.attack(first['attack'])} with {first['fakes']:,} fake users on "
+        f"{first['dataset']} at ε = {first['epsilon']:g}; honest lying gains {first['ceiling']:.4f}"
     )
     return f"{wrapped(title, width)}\n\n{render(rows, format, width)}"
 
@@ -83,8 +92,7 @@ def _row(row: dict[str, object]) -> list[str]:
         known = isinstance(value, float) and np.isfinite(value)
         return f"{value:.{digits}f}" if known else "–"
 
-    names = ("clean", "attacked", "gain", "sd")
-    numbers = [shown(name) for name in names]
+    numbers = [shown(name) for name in ("clean", "attacked", "gain", "sd")]
     rest = [shown("left", 2), shown("formula"), shown("amplification", 1)]
     return [str(row["protocol"]), str(row["method"]), *numbers, *rest]
 

@@ -4,7 +4,6 @@ Results go to stdout; progress, notes and mistakes to stderr. A person's mistake
 exit code 2; a bug of ours is a traceback. What is slow to import is imported by the commands.
 """
 
-import os
 import re
 import shlex
 import sys
@@ -17,6 +16,7 @@ from cyclopts import App, CycloptsError, Group, Parameter, UnusedCliTokensError
 from ldp3 import __version__
 from ldp3.cli.aggregate import aggregate
 from ldp3.cli.attack import attack
+from ldp3.cli.completing import show_completion
 from ldp3.cli.config import expanded
 from ldp3.cli.convert import convert
 from ldp3.cli.difference import difference
@@ -37,7 +37,7 @@ from ldp3.cli.verify import verify
 from ldp3.datasets.opening import STDIN
 from ldp3.errors import InDoubt, LDPError
 from ldp3.plugins import blame
-from ldp3.progress import say
+from ldp3.progress import forget, say
 
 LONGEST = 1_000  # characters of what is said of a mistake
 
@@ -70,6 +70,7 @@ for group, commands in GROUPS.items():
 app.command(list_, name="list", group=COMPARE, help_format="markdown")
 app.command(attack)
 app.register_install_completion_command(help="Let your shell complete ldp3's commands and flags.")
+app.command(show_completion, name="--show-completion", group=app["--install-completion"].group)
 
 
 def run_command(arguments: list[str]) -> int:
@@ -95,7 +96,7 @@ def run_command(arguments: list[str]) -> int:
         say("ldp3: stopped.")
         return 130
     except BrokenPipeError:  # whoever read our output has seen enough
-        _forget_output()
+        forget(sys.stdout)
         return 0
     except Exception as error:
         if said := blame(error):
@@ -128,7 +129,7 @@ def _mistake(text: str) -> int:
     try:
         sys.stdout.flush()
     except OSError:
-        _forget_output()
+        forget(sys.stdout)
     words = " ".join(text.split())
     say(f"ldp3: {words}" if len(words) <= LONGEST else f"ldp3: {words[:LONGEST]}…")
     return 2
@@ -137,8 +138,3 @@ def _mistake(text: str) -> int:
 def _is_text(word: str) -> bool:
     """Whether it can be written to a file of ours; a file's name need not be text."""
     return not re.search("[\ud800-\udfff]", word)
-
-
-def _forget_output() -> None:
-    """Let what cannot be written be: Python would try again when it ends, and complain."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

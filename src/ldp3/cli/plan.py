@@ -6,7 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ldp3.budget import said_of
-from ldp3.cli import options
+from ldp3.cli import completing, options
 from ldp3.cli.speaking import Console
 from ldp3.errors import InvalidParameter
 from ldp3.printing import show, terminal_width, visible, wrapped
@@ -14,7 +14,7 @@ from ldp3.printing import show, terminal_width, visible, wrapped
 
 def plan(
     *,
-    protocol: Annotated[str, Parameter(name=["--protocol", "-p"])],
+    protocol: Annotated[str, completing.PROTOCOL, Parameter(name=["--protocol", "-p"])],
     epsilon: options.Epsilon,
     output: options.Output,
     method: options.Method = None,
@@ -56,6 +56,7 @@ def plan(
     from ldp3.files import require_no_input
     from ldp3.postprocessing.base import WHY
     from ldp3.postprocessing.base import method as build
+    from ldp3.results import names
 
     if sum(given is not None for given in (domain, domain_size, bins)) != 1:
         raise InvalidParameter(
@@ -80,7 +81,8 @@ def plan(
     Console().notes(said_of(made.epsilon))
     made.save(output)
     payload = made.oracle.layout.size
-    show(visible(f"{output}: {made.name}, {made.protocol}, ε = {made.epsilon:g}, d = {made.d:,}"))
+    protocol = names.protocol(made.protocol)
+    show(visible(f"{output}: {made.name}, {protocol}, ε = {made.epsilon:g}, d = {made.d:,}"))
     if made.bins is not None:
         show(f"bins {made.label(0)} … {made.label(len(made.bins) - 2)}, cut by the clients")
     show(f"identifier {made.identifier[:14]}")
@@ -88,7 +90,10 @@ def plan(
         f"{made.report_bytes:,} bytes a report: {payload:,} for {made.oracle.report_bits:,} bits, "
         f"{made.report_bytes - payload} for version and identifier"
     )
-    show(f"post-processing by {made.method}" + ("" if method else f": {WHY[made.method]}"))
+    show(
+        f"post-processing by {names.method(made.method)}"
+        + ("" if method else f": {WHY[made.method]}")
+    )
     show("\n".join(wrapped(line, terminal_width()) for line in ledger(made.epsilon)))
 
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from ldp3.budget import odds
 from ldp3.display import card, of_estimate
+from ldp3.results import names
 
 if TYPE_CHECKING:
     from ldp3.collection.aggregator import Aggregator
@@ -19,7 +20,7 @@ def of_plan(plan: "Plan") -> str:
     facts = [
         f"Values: {labels}{', …' if plan.d > LABELS else ''}",
         f"Others are {'refused' if plan.other is None else f'counted as {plan.other}'}",
-        f"Method: {plan.method}",
+        f"Method: {names.method(plan.method)}",
         f"A report has {plan.report_bytes:,} bytes; {odds(plan.epsilon)}",
         f"Identifier: {plan.identifier}",
     ]
@@ -47,4 +48,4 @@ def of_aggregator(server: "Aggregator") -> str:
 
 
 def _facts(plan: "Plan") -> list[str]:
-    return [plan.protocol, f"ε = {plan.epsilon:g}", f"{plan.d:,} values"]
+    return [names.protocol(plan.protocol), f"ε = {plan.epsilon:g}", f"{plan.d:,} values"]

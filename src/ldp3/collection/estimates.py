@@ -12,10 +12,11 @@ from ldp3.arrays import BoolArray
 from ldp3.collection.aggregator import Aggregator
 from ldp3.display import MARK, standing
 from ldp3.errors import InvalidParameter, require
-from ldp3.files import whole_file
+from ldp3.files import whole_file, write_lines
 from ldp3.postprocessing.base import WHY
 from ldp3.postprocessing.base import method as build
 from ldp3.printing import columns, wrapped
+from ldp3.results import names
 from ldp3.results.spreadsheets import write_csv
 from ldp3.types import Estimate
 
@@ -95,7 +96,7 @@ class CollectionEstimate:
                 self.table.write_parquet(temporary)
             else:
                 text = self.csv() if path.suffix == ".csv" else self.json()
-                temporary.write_text(text, encoding="utf-8")
+                write_lines(temporary, text)
 
     def csv(self) -> str:
         """The table; a label that begins like a formula has an apostrophe in front."""
@@ -116,7 +117,7 @@ class CollectionEstimate:
         about = self.about
         numbers = self.ranked.drop("label", "users", "above_noise")
         heads = ["value", "", *HEADS[: numbers.width], "users"]
-        heads[5] = str(about["method"])
+        heads[5] = names.method(str(about["method"]))
         rows = [
             [label, MARK if above else "", *(f"{x:.5f}" for x in row), f"{users:,}"]
             for label, above, users, row in zip(
@@ -132,8 +133,9 @@ class CollectionEstimate:
         """What the collection is, in one line."""
         about = self.about
         each = "all at once" if about["simultaneous"] else "each"
+        protocol = names.protocol(str(about["protocol"]))
         return (
-            f"{about['collection']}: {about['n']:,} reports, {about['protocol']}, "
+            f"{about['collection']}: {about['n']:,} reports, {protocol}, "
             f"ε = {about['epsilon']:g}; intervals with confidence {about['confidence']:.4g}, {each}"
             f", {about['interval']}"
         )
@@ -143,16 +145,17 @@ def _marks(above: BoolArray, method: str, n: int, level: float) -> str:
     """What the mark and the numbers of users mean."""
     return (
         f"{standing(above)}: with confidence {level:.4g} for all of these at once, somebody holds "
-        f"them. users: {method} × {n:,}."
+        f"them. users: {names.method(method)} × {n:,}."
     )
 
 
 def _remarks(method: str, level: float, between: bool) -> list[str]:
     """What must be known of a method to read its numbers, one sentence each."""
-    said = [f"{method}: {WHY[method]}."] if method in WHY else []
+    called = names.method(method)
+    said = [f"{called}: {WHY[method]}."] if method in WHY else []
     if between:
         said.append(
-            f"from, to: where {method} believes the frequency to be, if it is one like the others; "
+            f"from, to: where {called} believes the frequency to be, if it is one like the others; "
             f"over all values about {level:.4g} of these are right, which promises nothing for any "
             f"one of them: that is what low and high do."
         )

@@ -25,6 +25,7 @@ from ldp3.plugins import plugin
 from ldp3.postprocessing.base import method
 from ldp3.protocols.base import FrequencyOracle, users_between
 from ldp3.randomness.streams import stream
+from ldp3.results import names
 from ldp3.types import Estimate, Tally
 
 SHARE = 0.18  # of a cell's time that the limit may take: a fifth, if costs differ a little
@@ -105,18 +106,21 @@ class Lab:
     def notes(self) -> list[str]:
         """What a person should know before the run, one sentence each."""
         slow = [c.protocol for c in self.cells if self.way(c) != self.experiment.simulate]
-        notes = [f"{spec} has no exact simulation: it runs by users." for spec in _once(slow)]
-        left_out = _once(f"{c.attack} cannot be carried out against {c.protocol}: left out there."
-                         for c in self._every_cell if c not in self.cells)  # fmt: skip
-        notes += left_out
+        notes = [
+            f"{names.protocol(p)} has no exact simulation: it runs by users." for p in _once(slow)
+        ]
+        left_out = ((c.attack, c.protocol) for c in self._every_cell if c not in self.cells)
+        notes += _once(f"{names.attack(a)} cannot be carried out against {names.protocol(p)}: left "
+                       f"out there." for a, p in left_out)  # fmt: skip
         for m, choice in enumerate(self.experiment.methods):
-            without = _once(c.protocol for c in self.cells if not self.applies(c)[m])
+            without = _once(
+                names.protocol(c.protocol) for c in self.cells if not self.applies(c)[m]
+            )
             if self.methods[m].needs_order:
                 notes += self._unordered(choice)
             elif without:
-                notes.append(
-                    f"{choice.spec} does not apply to {', '.join(without)}: left out there."
-                )
+                called = names.method(choice.spec)
+                notes.append(f"{called} does not apply to {', '.join(without)}: left out there.")
         return notes + self._order_notes() + _once(filter(None, map(self._no_limit, self.cells)))
 
     def _no_limit(self, cell: Cell) -> str:
@@ -126,19 +130,24 @@ class Lab:
             return rule or ""
         every = self._every(cell, rule)
         few = self.experiment.repeats < every
-        return f"No × limit for {cell.protocol}: it needs {every} repeats." if few else ""
+        return (
+            f"No × limit for {names.protocol(cell.protocol)}: it needs {every} repeats."
+            if few
+            else ""
+        )
 
     def _unordered(self, choice: Choice) -> list[str]:
         labels = [name for name, data in self.datasets.items() if not data.ordered]
         all_alike = 1 < len(labels) == len(self.datasets)
         which = "labels" if all_alike else f"{', '.join(labels)}: labels"
-        return [f"{choice.spec} does not apply to {which} without an order."] if labels else []
+        called = names.method(choice.spec)
+        return [f"{called} does not apply to {which} without an order."] if labels else []
 
     def _order_notes(self) -> list[str]:
         """Which metrics go by an order that the values do not have."""
         labels = [name for name, data in self.datasets.items() if not data.ordered]
         asked = zip(self.experiment.metrics, next(iter(self.metrics.values())), strict=True)
-        wanting = [choice.spec for choice, metric in asked if metric.needs_order]
+        wanting = [names.metric(choice.spec) for choice, metric in asked if metric.needs_order]
         if not labels or not wanting:
             return []
         goes = "go" if len(wanting) > 1 else "goes"
@@ -247,7 +256,7 @@ class Lab:
         if not ex.limit or ex.reference == "raw" or not wanted:
             return None
         if support is None:
-            return f"No × limit for {cell.protocol}: it has no p and q."
+            return f"No × limit for {names.protocol(cell.protocol)}: it has no p and q."
         return SeparableOracle(data.histogram, PureNoise.of(support, data.n))
 
     def _rng(self, cell: Cell, chunk: int) -> np.random.Generator:

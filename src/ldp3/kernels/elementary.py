@@ -10,7 +10,7 @@ Cody, Waite. *Software manual for the elementary functions.* 1980 (the reduction
 Sun Microsystems. *Freely distributable libm*, e_log.c, 1993 (the series of log).
 """
 
-from math import factorial
+from math import factorial, ldexp
 
 import numpy as np
 
@@ -53,11 +53,45 @@ def log(x: FloatArray) -> FloatArray:
 
 
 @njit
+def exp_of(x: float) -> float:
+    """The same of one number, for kernels."""
+    k = np.rint(x * _LOG2_E)
+    return ldexp(_series((x - k * _LN2_HIGH) - k * _LN2_LOW), int(k)) if x >= _LOWEST else 0.0
+
+
+@njit
+def log_factorials(last: int) -> FloatArray:
+    """log 0!, log 1!, … up to that of the last."""
+    logs = np.arange(last + 1.0)
+    logs[0] = 1.0
+    _log(logs)
+    lost = 0.0
+    for i in range(1, last + 1):  # Kahan's sum: what rounding takes is given back
+        more = logs[i] - lost
+        total = logs[i - 1] + more
+        lost = (total - logs[i - 1]) - more
+        logs[i] = total
+    return logs
+
+
+@njit
+def _series(r: float) -> float:
+    # e^r for |r| ≤ ½ ln 2
+    c = _SERIES
+    high = c[13] * r + c[12]
+    high = (high * r + c[11]) * r + c[10]
+    high = (high * r + c[9]) * r + c[8]
+    high = (high * r + c[7]) * r + c[6]
+    high = (high * r + c[5]) * r + c[4]
+    high = (high * r + c[3]) * r + 0.5
+    return high * r * r + r + 1.0
+
+
+@njit
 def _exp(x: FloatArray) -> None:
     # x = k ln 2 + r with |r| ≤ ½ ln 2, and e^x = 2^k e^r; loops of one kind each become vectors
     rounded, scale = np.empty(_STEP), np.empty(_STEP)
     bits, exponent = rounded.view(np.int64), scale.view(np.int64)
-    c = _SERIES
     for start in range(0, x.size, _STEP):
         part = x[start : start + _STEP]
         for i in range(part.size):
@@ -67,14 +101,7 @@ def _exp(x: FloatArray) -> None:
         for i in range(part.size):
             k = rounded[i] - _ROUND
             r = (max(part[i], _LOWEST) - k * _LN2_HIGH) - k * _LN2_LOW
-            high = c[13] * r + c[12]
-            high = (high * r + c[11]) * r + c[10]
-            high = (high * r + c[9]) * r + c[8]
-            high = (high * r + c[7]) * r + c[6]
-            high = (high * r + c[5]) * r + c[4]
-            high = (high * r + c[3]) * r + 0.5
-            value = (high * r * r + r + 1.0) * scale[i]
-            part[i] = value if part[i] >= _LOWEST else 0.0
+            part[i] = _series(r) * scale[i] if part[i] >= _LOWEST else 0.0
 
 
 @njit

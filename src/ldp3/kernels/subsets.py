@@ -1,15 +1,15 @@
 """How often random subsets name each value, without drawing a single subset."""
 
-from math import lgamma
-
 import numpy as np
 
 from ldp3.arrays import FloatArray, IntArray
 from ldp3.kernels.compile import njit
+from ldp3.kernels.elementary import exp_of, log_factorials
 from ldp3.kernels.sampling import binomial, hypergeometric
 from ldp3.kernels.source import Key, Source, next_word, open_source, uniform
 
 _FEW = 16
+_ALIKE = 1e-9
 
 
 @njit
@@ -27,9 +27,7 @@ def subset_counts(own: IntArray, blind: int, k: int, key: Key) -> IntArray:
     d = own.size
     source = open_source(key)
     waiting = np.empty(_FEW)
-    logs = np.empty(d + 1)  # log 0!, log 1!, …
-    for v in range(d + 1):
-        logs[v] = lgamma(v + 1.0)
+    logs = log_factorials(d)
     before = np.zeros(d + 1, np.int64)
     for v in range(d):
         before[v + 1] = before[v] + own[v]
@@ -97,7 +95,7 @@ def _split(
     up, down = mode, mode - 1
     ways = logs[a] - logs[mode] - logs[a - mode]
     ways += logs[m - a] - logs[r - mode] - logs[m - a - r + mode]
-    up_mass = np.exp(ways - logs[m] + logs[r] + logs[m - r])
+    up_mass = exp_of(ways - logs[m] + logs[r] + logs[m - r])
     down_mass = up_mass * mode * (m - a - r + mode) / ((a - mode + 1.0) * (r - mode + 1.0))
     mass, few = 1.0, False
     while users > 0:
@@ -105,7 +103,8 @@ def _split(
             few = True
             for i in range(users):
                 waiting[i] = uniform(next_word(source)) * mass
-        if down < low or (up <= high and up_mass >= down_mass):
+        # cells of equal mass are many, and no rounding may choose between them
+        if down < low or (up <= high and up_mass >= down_mass * (1 - _ALIKE)):
             j, share = up, up_mass
             up += 1
             up_mass *= (a - j) * (r - j) / ((j + 1.0) * (m - a - r + j + 1.0))

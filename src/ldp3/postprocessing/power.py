@@ -101,7 +101,6 @@ class PowerNS(PostProcessor):
     with consistency.* NDSS 2020, §4.
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("Power-NS",)
     distribution: ClassVar[bool] = True
 
     prior: Literal["power law", "normal"] = "power law"

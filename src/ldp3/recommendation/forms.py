@@ -10,9 +10,13 @@ from ldp3.printing import columns, escape_markdown, markdown_table, wrapped
 from ldp3.recommendation.answer import Answer, Recommendation
 from ldp3.recommendation.race import MANY
 from ldp3.recommendation.sentences import Candidate, Interval, verdict
+from ldp3.results import names
 
 SHOWN = 12  # of the tied; JSON has all
 WIDE = 0.1  # share of the error by which the tied differ without a word
+APART = (
+    "Each interval holds by itself; what is called worse is so with all comparisons taken together."
+)
 FORMATS = "text", "markdown", "json"
 Rows = list[list[str]]
 
@@ -91,14 +95,15 @@ def _page(found: Recommendation, page: _Text) -> Iterator[str]:
 def _section(found: Recommendation, answer: Answer, page: _Text) -> Iterator[str]:
     best, sure = answer.best, f"{found.confidence:.0%} interval"
     yield page.title(
-        f"ε = {answer.epsilon:g}, {answer.metric} ({answer.better} is better): {best.name}"
+        f"ε = {answer.epsilon:g}, {names.metric(answer.metric)} ({answer.better} is better): "
+        f"{best.name}"
     )
     yield ""
     yield page.paragraph(_verdict(found, answer))
     yield ""
     yield page.table(
         [
-            ["", answer.metric, sure, "worse by", sure, "bits per report"],
+            ["", names.metric(answer.metric), sure, "worse by", sure, "bits per report"],
             *(_row("best", c, answer) for c in [best]),
             *(_row("tied", c, answer) for c in answer.tied[:SHOWN]),
             *_more(answer),
@@ -106,6 +111,9 @@ def _section(found: Recommendation, answer: Answer, page: _Text) -> Iterator[str
         ]
     )
     yield ""
+    if any(c.worse.low > 0 for c in answer.tied):
+        yield page.paragraph(APART)
+        yield ""
     yield page.paragraph(
         f"How far an estimate will be off the frequency among those who report "
         f"({found.confidence:.0%} of the time less):"
@@ -172,8 +180,9 @@ def _width(answer: Answer) -> list[str]:
 def _bias(answer: Answer) -> str:
     none = answer.unbiased
     said = (
-        f"{answer.best.method} is biased: it trades bias for a smaller error. Only none is "
-        f"unbiased; where estimates are to be added up or compared over time, keep those too."
+        f"{names.method(answer.best.method)} is biased: it trades bias for a smaller error. Only "
+        f"raw estimates are unbiased; where estimates are to be added up or compared over time, "
+        f"keep those too."
     )
     if none is None:
         return said
@@ -204,7 +213,7 @@ def _overview(found: Recommendation) -> Rows:
         *(
             [
                 f"{a.epsilon:g}",
-                a.metric,
+                names.metric(a.metric),
                 a.best.name,
                 _number(a.best.error.value),
                 f"{_number(a.best.error.low)} to {_number(a.best.error.high)}",
@@ -219,9 +228,9 @@ def _overview(found: Recommendation) -> Rows:
 
 
 def _values(found: Recommendation, answer: Answer) -> Rows:
-    after = f"after {answer.best.method}"
+    after = f"after {names.method(answer.best.method)}"
     rows = [
-        ["value", "in the sample", f"{answer.best.protocol} alone", after],
+        ["value", "in the sample", f"{names.protocol(answer.best.protocol)} alone", after],
         *(
             [v.label, f"{v.frequency:.2%}", f"± {v.raw:.3%}", f"± {v.refined:.3%}"]
             for v in answer.values

@@ -12,6 +12,7 @@ from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import PostProcessor, method
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.recommendation.costs import measure
+from ldp3.results import names
 from ldp3.types import Dataset
 
 HEAVY = 0.1  # frequency from which on a protocol that is tuned for it may do better
@@ -71,7 +72,7 @@ class Limits:
             return ex, []
         said = {choice.spec: self._too_much(ex, choice) for choice in ex.protocols}
         kept = tuple(choice for choice in ex.protocols if not said[choice.spec])
-        over = [f"{spec} ({why})" for spec, why in said.items() if why]
+        over = [f"{names.protocol(spec)} ({why})" for spec, why in said.items() if why]
         if not kept:
             raise InvalidParameter(
                 f"No protocol keeps to `max_bits` and `max_decode`: {', '.join(over)}."

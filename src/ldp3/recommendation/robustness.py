@@ -23,6 +23,7 @@ from ldp3.plugins import load_plugins
 from ldp3.protocols.base import FrequencyOracle, PureOracle
 from ldp3.recommendation.contest import Combination, Contest, Question
 from ldp3.recommendation.race import Rules
+from ldp3.results import names
 from ldp3.results.winner import combination
 from ldp3.types import Dataset
 
@@ -120,11 +121,12 @@ class RobustContest(Contest):
         assert isinstance(oracle, PureOracle)
         fakes = fake_count(self.lab.experiment.fake_users[0], self.lab.datasets[cell.dataset].n)
         more = abs(clean[chosen] / clean[other] - 1)
+        error = f"{names.metric(metric)} = {clean[chosen]:.4g}"
         price = f"{more:.1%} more than {combination(*other)}" if more >= 5e-4 else "the least"
         return (
             f"Errors at ε = {epsilon:g} are the worst without and with {fakes:,} fake users. "
-            f"Without them {combination(*chosen)} has {metric} = {clean[chosen]:.4g}, {price}. One "
-            f"fake user weighs as {amplification(oracle):.1f} honest ones; "
+            f"Without them {combination(*chosen)} has {error}, {price}. One fake "
+            f"user weighs as {amplification(oracle):.1f} honest ones; "
             f"{self._swap(oracle, cell.dataset):,} of them swap the two most frequent values."
         )
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from ldp3.postprocessing.base import PostProcessor
 from ldp3.protocols.base import FrequencyOracle
+from ldp3.results import names
 from ldp3.results.winner import combination, listed
 
 USUAL = [(p, m) for m in PostProcessor.sets["usual"] for p in FrequencyOracle.sets["usual"]]
@@ -73,13 +74,13 @@ def verdict(
     >>> other = Candidate("olh", "none", Interval(0.25, 0.24, 0.26), tied=False)
     >>> said = verdict([best, other], "l1", "lower", 1.0, considered=2, confidence=0.95)
     >>> print("\\n".join(said))
-    At ε = 1, deploy ss with norm_sub: l1 = 0.1 (0.09 to 0.11), the lowest of 2 combinations.
+    At ε = 1, deploy SS with Norm-Sub: ℓ1 = 0.1 (0.09 to 0.11), the lowest of 2 combinations.
     Every other combination is worse at 95 % confidence.
-    The usual defaults cost accuracy: olh without post-processing has 2.5 times its l1.
+    The usual defaults cost accuracy: OLH without post-processing has 2.5 times its ℓ1.
     """
     best, tied = candidates[0], [c for c in candidates[1:] if c.tied]
     extreme = "lowest" if better == "lower" else "highest"
-    measured = f"{metric} = {_interval(best.error)}"
+    measured = f"{names.metric(metric)} = {_interval(best.error)}"
     if considered == 1:
         return [
             f"At ε = {epsilon:g}, {best.name} has {measured}; nothing else was measured, so there "
@@ -104,8 +105,7 @@ def as_good(best: Candidate, tied: Sequence[Candidate], confidence: float) -> st
     """What is tied with the best one, and which of them has the smallest reports."""
     if not tied:
         return f"Every other combination is worse at {_sure(confidence)}."
-    names = listed([c.name for c in tied])
-    together = f"Tied with it at {_sure(confidence)}: {names}."
+    together = f"Tied with it at {_sure(confidence)}: {listed([c.name for c in tied])}."
     return f"{together} {_smallest([best, *tied])}"
 
 
@@ -133,15 +133,16 @@ def throughout(by_epsilon: Sequence[Sequence[Candidate]]) -> str:
 
 
 def compared(mean: float, best: float, metric: str, better: str) -> str:
-    """How much worse than the best: ``2.5 times its l1``, ``12 % more l1``."""
+    """How much worse than the best: 2.5 times its ℓ1, 12 % more ℓ1."""
+    called = names.metric(metric)
     if best <= 0 or mean < 0:  # no ratio makes sense
-        return f"a {metric} of {number(mean)}"
+        return f"{called} = {number(mean)}"
     ratio = mean / best
     if better == "higher":
-        return f"{_percent(1 - ratio)} less {metric}"
+        return f"{_percent(1 - ratio)} less {called}"
     if ratio >= 2:
-        return f"{number(ratio, 2)} times its {metric}"
-    return f"{_percent(ratio - 1)} more {metric}"
+        return f"{number(ratio, 2)} times its {called}"
+    return f"{_percent(ratio - 1)} more {called}"
 
 
 def number(value: float, digits: int = 3) -> str:

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 import polars as pl
 
 from ldp3.reporting.rendering import render, script
+from ldp3.results import names
 
 
 class Estimated(Protocol):
@@ -34,14 +35,15 @@ def estimate_page(answer: Estimated) -> str:
     left_out = ", ".join(f"{count:,} {reason}" for reason, count in about["refused"].items())
     top = max(float(x) for name in ("high", "processed") for x in table[name]) or 1.0
     numbers = [name for name in NUMBERS if name in table.columns]
-    heads = {**HEADS, "processed": about["method"]}
+    method = names.method(about["method"])
+    heads = {**HEADS, "processed": method}
     ranked = table.sort("frequency", descending=True, maintain_order=True)
     context = {
         "name": about["collection"],
-        "facts": f"{about['n']:,} reports · {about['protocol']}, ε = {about['epsilon']:g} · "
-        f"{about['confidence']:.4g} confidence, {each}",
+        "facts": f"{about['n']:,} reports · {names.protocol(about['protocol'])}, "
+        f"ε = {about['epsilon']:g} · {about['confidence']:.4g} confidence, {each}",
         "interval": about["interval"],
-        "method": about["method"],
+        "method": method,
         "left_out": f"Reports left out: {left_out}." if left_out else "",
         "remarks": about.get("remarks", []),
         "marks": about.get("marks", ""),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 AROUND = 0.25, 0.5, 1.0, 2.0, 4.0  # times the ε of the answer
-LABELS = {"value": "± percentage points", "l1": "l1"}
+LABELS = {"value": "± percentage points", "l1": "ℓ1"}
 REACH, POINTS = 30, 9  # users: times and parts of those of the answer
 
 

@@ -12,7 +12,7 @@ from ldp3.printing import (
     styled,
     wrapped,
 )
-from ldp3.results import latex
+from ldp3.results import latex, names
 from ldp3.results.sheets import Sheet
 from ldp3.results.winner import winner, winners
 
@@ -38,8 +38,9 @@ def texts(sheets: Sequence[Sheet], width: int | None = None) -> list[str]:
 
 def text(sheet: Sheet, width: int | None = None) -> str:
     """Plain text; columns that do not fit into `width` follow below."""
-    names = ["", *sheet.protocols, "wins", *([TIMES] if sheet.limited else [])]
-    rows = zip(names, *(_aligned(sheet, column) for column in sheet.columns), strict=True)
+    first = ["", *map(names.protocol, sheet.protocols), "wins"]
+    first += [TIMES] if sheet.limited else []
+    rows = zip(first, *(_aligned(sheet, column) for column in sheet.columns), strict=True)
     table = columns(list(rows), "l", width)
     title, legend, won = (wrapped(s, width) for s in (_title(sheet), _legend(sheet), winner(sheet)))
     return "\n\n".join([title, table, legend, won])
@@ -73,8 +74,11 @@ def markdown(sheet: Sheet) -> str:
         number = f"**{number}**" if "*" in mark else number
         return number + (" ★" if mark == "**" else " ≈" if "≈" in mark else "")
 
-    head = ["protocol", *map(escape_markdown, sheet.columns)]
-    rows = [[escape_markdown(p), *(cell(p, c) for c in sheet.columns)] for p in sheet.protocols]
+    head = ["protocol", *(escape_markdown(names.method(c)) for c in sheet.columns)]
+    rows = [
+        [escape_markdown(names.protocol(p)), *(cell(p, c) for c in sheet.columns)]
+        for p in sheet.protocols
+    ]
     wins = ["wins", *(sheet.win(c) for c in sheet.columns)]
     times = [[TIMES, *(sheet.times_limit(c) for c in sheet.columns)]] if sheet.limited else []
     body = markdown_table([head, *rows, wins, *times], "lr")
@@ -92,7 +96,8 @@ def _ranks(sheet: Sheet) -> dict[tuple[str, str], int]:
 
 
 def _named(pair: tuple[str, str]) -> str:
-    return pair[0] if pair[1] == "none" else f"{pair[0]} {pair[1]}"
+    protocol, method = names.protocol(pair[0]), names.method(pair[1])
+    return protocol if method == "none" else f"{protocol} {method}"
 
 
 def _mean(sheet: Sheet, pair: tuple[str, str]) -> str:
@@ -112,11 +117,11 @@ def _title(sheet: Sheet, across: bool = False) -> str:
         way = "exact simulation"
     else:
         every = set(sheet.by_users) == set(sheet.protocols)
-        way = "by users" if every else f"by users: {', '.join(sheet.by_users)}"
-    attack = "" if sheet.attack == "none" else f" under {sheet.attack}"
+        way = "by users" if every else f"by users: {', '.join(map(names.protocol, sheet.by_users))}"
+    attack = "" if sheet.attack == "none" else f" under {names.attack(sheet.attack)}"
     where = "against ε" if across else f"at ε = {sheet.epsilon:g}"
     return (
-        f"{sheet.metric} ({sheet.better} is better) {where}{attack} · "
+        f"{names.metric(sheet.metric)} ({sheet.better} is better) {where}{attack} · "
         f"{sheet.dataset}: n = {sheet.n:,}, d = {sheet.d:,}, {way}"
     )
 
@@ -141,12 +146,13 @@ def _yardstick(sheet: Sheet) -> str:
 
 def _aligned(sheet: Sheet, column: str) -> list[str]:
     """A column from head to wins; marks stand beside the numbers, not under the head."""
-    numbers = [column, *(sheet.number(p, column) for p in sheet.protocols), sheet.win(column)]
+    head = names.method(column)
+    numbers = [head, *(sheet.number(p, column) for p in sheet.protocols), sheet.win(column)]
     marks = ["", *(sheet.mark(p, column) for p in sheet.protocols), ""]
     if sheet.limited:
         numbers, marks = [*numbers, sheet.times_limit(column)], [*marks, ""]
     widest = max(len(sheet.number(p, c)) for p in sheet.protocols for c in sheet.columns)
-    width = max(widest, *map(len, sheet.columns))
+    width = max(widest, *(len(names.method(c)) for c in sheet.columns))
     looks = ["", *(_look(sheet, p, column) for p in sheet.protocols), QUIET]
     looks += [QUIET] if sheet.limited else []
     cells = zip(numbers, marks, looks, strict=True)

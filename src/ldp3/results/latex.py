@@ -6,11 +6,8 @@ go down and the protocols across; where even that is too wide, the standard devi
 
 import re
 
-from ldp3.metrics.base import Metric
-from ldp3.postprocessing.base import PostProcessor
 from ldp3.printing import escape_latex
-from ldp3.protocols.base import FrequencyOracle
-from ldp3.results.names import written
+from ldp3.results import names
 from ldp3.results.sheets import Sheet
 
 COLUMN, PAGE = 240, 505  # points of text
@@ -61,10 +58,10 @@ def label(sheet: Sheet) -> str:
 
 def _grid(sheet: Sheet, deviations: bool) -> Grid:
     """Heads, a row for each protocol, and how often each method wins."""
-    heads = ["average" if c == "average" else written(PostProcessor, c) for c in sheet.columns]
+    heads = [names.method(c) for c in sheet.columns]
     rows = [
         [
-            _words(written(FrequencyOracle, protocol)),
+            _words(names.protocol(protocol)),
             *(_cell(sheet, protocol, c, deviations) for c in sheet.columns),
         ]
         for protocol in sheet.protocols
@@ -112,8 +109,8 @@ def _cell(sheet: Sheet, protocol: str, column: str, deviations: bool) -> Cell:
 
 
 def _caption(sheet: Sheet, deviations: bool) -> str:
-    better = f"{_text(written(Metric, sheet.metric))} ({sheet.better} is better)"
-    attack = "" if sheet.attack == "none" else f", under {escape_latex(sheet.attack)}"
+    better = f"{_text(names.metric(sheet.metric))} ({sheet.better} is better)"
+    attack = "" if sheet.attack == "none" else f", under {escape_latex(names.attack(sheet.attack))}"
     data = f"{escape_latex(sheet.dataset)}: $n = {_number(sheet.n)}$, $d = {_number(sheet.d)}$"
     factor = rf"In units of $10^{{{sheet.exponent}}}$; " if sheet.exponent else ""
     what = r"mean $\pm$ standard deviation" if deviations else "mean"

@@ -1,16 +1,45 @@
-"""What the literature calls protocols, methods and metrics: `norm_sub` is Norm-Sub, `l1` is ℓ1."""
+"""What the literature calls protocols, methods, metrics and attacks: `norm_sub` is Norm-Sub.
+
+People read these names; what is typed, or stored in a file, is the spec. Either is understood.
+"""
 
 from contextlib import suppress
 
 from ldp3 import kinds, specs
 from ldp3.errors import LDPError
+from ldp3.metrics.base import Metric
+from ldp3.postprocessing.base import PostProcessor
+from ldp3.protocols.base import FrequencyOracle
+
+WORDS = "none", "average"  # in place of a method
+
+
+def protocol(spec: str) -> str:
+    """``olh(g=4)`` → OLH(g=4)."""
+    return written(FrequencyOracle, spec)
+
+
+def method(spec: str) -> str:
+    """``norm_sub`` → Norm-Sub; the columns none and average are words."""
+    return written(PostProcessor, spec)
+
+
+def metric(spec: str) -> str:
+    """``l1`` → ℓ1."""
+    return written(Metric, spec)
+
+
+def attack(name: str) -> str:
+    """``mga at 5%`` → MGA at 5%."""
+    from ldp3.attacks.base import Attack  # few tables have one
+
+    spec, at, share = name.partition(" at ")
+    return f"{written(Attack, spec)}{at}{share}"
 
 
 def written(kind: type, spec: str) -> str:
     """As papers write it; a plug-in that is not at hand keeps its spec.
 
-    >>> from ldp3.postprocessing.base import PostProcessor
-    >>> from ldp3.protocols.base import FrequencyOracle
     >>> written(FrequencyOracle, "olh(g=4)"), written(PostProcessor, "power+norm_sub")
     ('OLH(g=4)', 'Power+Norm-Sub')
     """
@@ -18,7 +47,7 @@ def written(kind: type, spec: str) -> str:
 
 
 def _one(kind: type, spec: str) -> str:
-    if spec == "none":
+    if spec in WORDS:
         return spec
     with suppress(LDPError):
         name = specs.parse(spec)[0]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ldp3.printing import columns, wrapped
+from ldp3.results import names
 from ldp3.results.sheets import Sheet
 from ldp3.results.winner import combination, listed
 
@@ -67,18 +68,21 @@ def compared(sheets: Sequence[Sheet]) -> list[Compared]:
     return sorted(rows, key=lambda row: (row.worst, sum(row.losses)))
 
 
-def said(rows: Sequence[Compared], names: Sequence[str], metric: str, epsilon: float) -> list[str]:
+def said(
+    rows: Sequence[Compared], datasets: Sequence[str], metric: str, epsilon: float
+) -> list[str]:
     """What to choose where one choice must serve all of them."""
     first = rows[0]
-    where = names[first.losses.index(first.worst)]
+    where = datasets[first.losses.index(first.worst)]
     always = [combination(*row.pair) for row in rows if all(row.tied)]
     loses = "never loses much" if first.worst <= MUCH else "loses least at its worst"
-    who = f"At ε = {epsilon:g} over {len(names)} datasets, {combination(*first.pair)}"
+    who = f"At ε = {epsilon:g} over {len(datasets)} datasets, {combination(*first.pair)}"
+    called = names.metric(metric)
     sentences = [
-        f"{who} {loses}: its {metric} is at most {percent(first.worst)} worse than the best of a "
+        f"{who} {loses}: its {called} is at most {percent(first.worst)} worse than the best of a "
         f"dataset ({where})."
         if first.worst
-        else f"{who} measured best by {metric} on every one."
+        else f"{who} measured best by {called} on every one."
     ]
     if always:
         return [*sentences, f"Best or tied with the best on every dataset: {listed(always)}."]
@@ -95,21 +99,22 @@ def texts(sheets: Sequence[Sheet], width: int | None = None) -> list[str]:
 
 
 def _text(sheets: Sequence[Sheet], rows: Sequence[Compared], width: int | None) -> str:
-    first, names = sheets[0], [sheet.dataset for sheet in sheets]
-    attack = "" if first.attack == "none" else f" under {first.attack}"
-    title = f"{first.metric} at ε = {first.epsilon:g}{attack}: loss against the best, by dataset"
-    head = ["", "at most", "average rank", "best or tied", *names]
+    first, datasets = sheets[0], [sheet.dataset for sheet in sheets]
+    attack = "" if first.attack == "none" else f" under {names.attack(first.attack)}"
+    asked = f"{names.metric(first.metric)} at ε = {first.epsilon:g}{attack}"
+    title = f"{asked}: loss against the best, by dataset"
+    head = ["", "at most", "average rank", "best or tied", *datasets]
     lines = [
         [
             combination(*row.pair),
             percent(row.worst),
             f"{row.rank:.1f}",
-            f"{sum(row.tied)} of {len(names)}",
+            f"{sum(row.tied)} of {len(datasets)}",
             *map(percent, row.losses),
         ]
         for row in rows[:SHOWN]
     ]
-    words = " ".join(said(rows, names, first.metric, first.epsilon))
+    words = " ".join(said(rows, datasets, first.metric, first.epsilon))
     return "\n\n".join(
         [wrapped(title, width), columns([head, *lines], "lr", width), wrapped(words, width)]
     )

@@ -12,8 +12,10 @@ from ldp3 import specs
 from ldp3.errors import InvalidData, InvalidParameter, as_path, one_of, require_share, short
 from ldp3.metrics.base import Metric
 from ldp3.printing import unstyled
-from ldp3.results import forms, overview, sheets, ties
+from ldp3.results import forms, overview, ties
 from ldp3.results.pairs import ROUNDING
+from ldp3.results.sheets import Sheet
+from ldp3.results.sheets import sheets as sheets_of
 from ldp3.results.spreadsheets import write_csv
 from ldp3.types import Dataset
 
@@ -121,9 +123,9 @@ class Results:
             names.insert(names.index("metric"), "attack")
         return found.select(names)
 
-    def sheets(self) -> list[sheets.Sheet]:
+    def sheets(self) -> list[Sheet]:
         """The paper's tables: one for each question."""
-        return sheets.sheets(self.table, self.better, self.looks)
+        return sheets_of(self.table, self.better, self.looks)
 
     def score(self, metric: str | type[Metric] | Metric) -> "Results":
         """The same run measured by another metric, from the estimates that were kept."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from ldp3.results import names
 from ldp3.results.sheets import Sheet
 from ldp3.results.ties import ALPHA
 
@@ -15,7 +16,7 @@ def winner(sheet: Sheet) -> str:
     >>> import numpy as np
     >>> runs = {("ss", "none"): np.array([1.0, 1.1]), ("grr", "none"): np.array([7.0, 9.0])}
     >>> print(winner(Sheet("l1", "x", 9, 2, 1.0, "none", "lower", (), runs)))
-    ss without post-processing measured best, but 2 repeats do not separate the others from it.
+    SS without post-processing measured best, but 2 repeats do not separate the others from it.
     """
     others = len(sheet.runs) - len(sheet.firsts)
     name = _names(sheet, sheet.firsts)
@@ -64,13 +65,12 @@ def _behind(sheet: Sheet) -> str:
 
 
 def combination(protocol: str, method: str) -> str:
-    """``olh with norm_sub``, ``olh without post-processing``."""
-    return (
-        f"{protocol} without post-processing" if method == "none" else f"{protocol} with {method}"
-    )
+    """OLH with Norm-Sub, OLH without post-processing."""
+    processed = "without post-processing" if method == "none" else f"with {names.method(method)}"
+    return f"{names.protocol(protocol)} {processed}"
 
 
-def listed(names: Sequence[str], most: int = NAMED) -> str:
+def listed(things: Sequence[str], most: int = NAMED) -> str:
     """``a, b and c``; of many the first few, and how many more."""
-    shown = [*names[:most], *([f"{len(names) - most} more"] if len(names) > most else [])]
+    shown = [*things[:most], *([f"{len(things) - most} more"] if len(things) > most else [])]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

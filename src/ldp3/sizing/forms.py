@@ -7,6 +7,7 @@ from math import ceil, floor, log10
 from ldp3.collection.description import ledger
 from ldp3.errors import InvalidParameter
 from ldp3.printing import columns, wrapped
+from ldp3.results import names
 from ldp3.sizing.size import Option, Size
 
 FORMATS = "text", "json"
@@ -30,22 +31,18 @@ def _headline(found: Size) -> str:
     best, sure = found.best, f"{100 * found.confidence:g} % confidence"
     held = f"a value that {_percent(found.share)} hold" if found.share else "a value nobody holds"
     off, top = error(found, best), found.goal.removeprefix("top").strip()
-    where = f"d = {found.d:,}"
+    where, taken = f"d = {found.d:,}", names.protocol(best.protocol)
     if found.asked == "error":
-        answers = {"value": f"{off} at {sure} for {held}", "l1": f"an l1 of {off} in the mean"}
+        answers = {"value": f"{off} at {sure} for {held}", "l1": f"an ℓ1 of {off} in the mean"}
         wrong = f"the {top} most frequent values are in the wrong order in {off} of collections"
         said = answers.get(found.goal, wrong)
-        return f"{users(best)} at ε = {best.epsilon:g}, {where}: {said}, with {best.protocol}."
-    wishes = {"value": f"{held} to {off} at {sure}", "l1": f"all values to an l1 of {off}"}
+        return f"{users(best)} at ε = {best.epsilon:g}, {where}: {said}, with {taken}."
+    wishes = {"value": f"{held} to {off} at {sure}", "l1": f"all values to an ℓ1 of {off}"}
     order = f"the {top} most frequent values in the right order, but for {off} of collections"
     wish = wishes.get(found.goal, order)
     if found.asked == "users":
-        return (
-            f"To know {wish}, at ε = {best.epsilon:g}, {where}: {users(best)} with {best.protocol}."
-        )
-    return (
-        f"To know {wish}, from {users(best)}, {where}: ε = {_epsilon(best)} with {best.protocol}."
-    )
+        return f"To know {wish}, at ε = {best.epsilon:g}, {where}: {users(best)} with {taken}."
+    return f"To know {wish}, from {users(best)}, {where}: ε = {_epsilon(best)} with {taken}."
 
 
 def error(found: Size, option: Option) -> str:
@@ -83,7 +80,9 @@ def _table(found: Size) -> list[list[str]]:
         "error": lambda option: error(found, option),
     }
     head = {"epsilon": "ε"}.get(found.asked, found.asked)
-    rows = [[o.protocol, shown[found.asked](o), f"{o.bits:,}"] for o in found.options]
+    rows = [
+        [names.protocol(o.protocol), shown[found.asked](o), f"{o.bits:,}"] for o in found.options
+    ]
     return [["protocol", head, "bits per report"], *rows]
 
 
@@ -95,10 +94,9 @@ def _cheaper(found: Size) -> str:
         return ""
     small = min(worth, key=lambda o: o.bits)
     what = {"users": "users", "epsilon": "ε", "error": "error"}[found.asked]
-    return (
-        f"{small.protocol} takes {100 * _more(found, small):.1g} % more {what} and sends "
-        f"{small.bits:,} bits instead of {best.bits:,}."
-    )
+    more = f"{100 * _more(found, small):.1g} % more {what}"
+    bits = f"{small.bits:,} bits instead of {best.bits:,}"
+    return f"{names.protocol(small.protocol)} takes {more} and sends {bits}."
 
 
 def _more(found: Size, option: Option) -> float:
@@ -113,7 +111,7 @@ def _half(found: Size) -> str:
     if found.asked == "users":
         return f"If only half of those who are asked answer, ask {half.users:,} people."
     then = f"ε = {_epsilon(half)}" if found.asked == "epsilon" else error(found, half)
-    return f"If only half of them answer: {then}, with {half.protocol}."
+    return f"If only half of them answer: {then}, with {names.protocol(half.protocol)}."
 
 
 def _repeated(found: Size) -> str:
@@ -131,7 +129,7 @@ def _repeated(found: Size) -> str:
         return f"{said}{goal}no number of users is enough."
     then = users(again) if found.asked == "users" else error(found, again)
     memo = "A client with a memo spends ε once for each different value."
-    return f"{said}{goal}{then}, with {again.protocol}. {memo}"
+    return f"{said}{goal}{then}, with {names.protocol(again.protocol)}. {memo}"
 
 
 def _epsilon(option: Option) -> str:

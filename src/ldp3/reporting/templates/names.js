@@ -3,7 +3,7 @@
 // What a name means, where the mouse is on it.
 
 // In a sentence "none" is a word.
-const knownNames = Object.keys(report.words).filter((name) => name !== "none").sort((a, b) => b.length - a.length);
+const knownNames = Object.keys(report.words).filter((name) => name !== "none").map(title).sort((a, b) => b.length - a.length);
 
 // Longest first; a name within a longer word is none.
 const namePattern = knownNames.length
@@ -17,7 +17,7 @@ function explained(text) {
     if (!meaning(part)) return part;
     const name = document.createElement("abbr");
     name.title = meaning(part);
-    name.textContent = title(part);
+    name.textContent = part;
     return name;
   });
 }
