@@ -14,6 +14,7 @@ import pytest
 from ldp3 import files
 from ldp3.errors import InvalidData, InvalidParameter
 from ldp3.files import read_json, require_no_input, whole_file, write_text
+from tests.posix import posix
 
 
 def test_what_was_there_stays_until_the_new_one_is_whole(tmp_path: Path) -> None:
@@ -63,6 +64,7 @@ def test_what_is_no_json_is_one_line(tmp_path: Path, content: bytes | None, reas
         read_json(path)
 
 
+@posix("links need a privilege there")
 def test_a_link_is_followed(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     link, file = tmp_path / "link", tmp_path / "elsewhere" / "x.txt"
@@ -72,6 +74,7 @@ def test_a_link_is_followed(tmp_path: Path) -> None:
         assert (link.is_symlink(), file.read_text()) == (True, text)
 
 
+@posix("pipes have no names in folders there")
 def test_a_pipe_is_written_to_when_all_is_there(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with ThreadPoolExecutor(1) as pool:
@@ -104,6 +107,7 @@ def test_a_file_that_is_our_output_too_gets_both(tmp_path: Path) -> None:
     assert (tmp_path / "out").read_text().split() == ["before", "file", "after"]
 
 
+@posix("links need a privilege there")
 def test_a_planted_link_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "token_hex", lambda _: "0" * 16)  # as if it could be guessed
     (tmp_path / "victim").write_text("mine")
@@ -122,6 +126,7 @@ def test_names_of_temporary_files_cannot_be_guessed(tmp_path: Path) -> None:
     assert len(names) == 10
 
 
+@posix("files have no modes there")
 def test_a_file_for_its_owner_alone_stays_so(tmp_path: Path) -> None:
     write_text(tmp_path / "x.txt", "old")
     (tmp_path / "x.txt").chmod(0o600)
@@ -149,6 +154,7 @@ def test_a_name_may_be_as_long_as_the_system_allows(tmp_path: Path, name: str) -
     assert (tmp_path / name).read_text() == "text"
 
 
+@posix("links need a privilege there")
 def test_names_that_lead_nowhere_are_one_line(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     (tmp_path / "file.txt").write_text("old")
@@ -174,6 +180,7 @@ def test_a_read_only_file_system_is_one_line(
     assert (tmp_path / "x.txt").read_text() == "old"
 
 
+@posix("links need a privilege there")
 def test_what_is_read_is_not_written_over(tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_text("mine")
     (tmp_path / "link").symlink_to(tmp_path / "x.txt")
@@ -182,3 +189,16 @@ def test_what_is_read_is_not_written_over(tmp_path: Path) -> None:
         with pytest.raises(InvalidParameter, match="is read here, too"):
             require_no_input(tmp_path / output, [None, "a spec()", tmp_path / "x.txt"])
     require_no_input(tmp_path / "new.txt", [tmp_path / "x.txt", "~nobody-here/x", "\0"])
+
+
+def test_text_is_written_in_one_place_which_keeps_line_feeds_on_windows() -> None:
+    package = Path(files.__file__).parent
+    callers = [p.name for p in package.rglob("*.py") if ".write_text(" in p.read_text("utf-8")]
+    assert callers == ["files.py"]
+
+
+def test_every_text_has_a_stated_encoding() -> None:
+    rule = ["--isolated", "--preview", "--select", "PLW1514", "--no-cache"]
+    command = [sys.executable, "-m", "ruff", "check", *rule, str(Path(files.__file__).parent)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -10,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from ruamel.yaml import YAML
 
 import ldp3
 
@@ -70,7 +72,7 @@ def test_the_source_package_can_be_tested(built: Path) -> None:
 
 def test_a_client_installs_from_the_wheel_without_a_compiler(built: Path, tmp_path: Path) -> None:
     _run("-m", "venv", str(tmp_path / "bare"))
-    python = tmp_path / "bare" / "bin" / "python"
+    python = tmp_path / "bare" / ("Scripts" if os.name == "nt" else "bin") / "python"
     _run("-m", "pip", "install", "-q", "--only-binary", ":all:", str(_wheel(built)), python=python)
     code = (
         "import ldp3; plan = ldp3.Plan('c', 'oue', 1.0, 3, labels=('a', 'b', 'c'));"
@@ -88,7 +90,39 @@ def test_the_version_is_the_same_everywhere() -> None:
     assert project["version"] == ldp3.__version__ == cited[1] == recipe[1]
 
 
-def test_the_workflow_is_one_that_github_reads() -> None:
-    workflow = ROOT / ".github" / "workflows" / "ci.yml"
-    schema = "vendor.github-workflows"
-    _run("-m", "check_jsonschema", "--builtin-schema", schema, str(workflow))
+READ_BY_OTHERS = {
+    ".github/workflows/ci.yml": "vendor.github-workflows",
+    ".github/ISSUE_TEMPLATE/config.yml": "vendor.github-issue-config",
+    ".github/ISSUE_TEMPLATE/new.yml": "vendor.github-issue-forms",
+    ".github/ISSUE_TEMPLATE/wrong.yml": "vendor.github-issue-forms",
+    "CITATION.cff": "vendor.citation-file-format",
+}
+
+
+@pytest.mark.parametrize(("path", "schema"), READ_BY_OTHERS.items())
+def test_github_can_read_what_is_meant_for_it(path: str, schema: str) -> None:
+    _run("-m", "check_jsonschema", "--builtin-schema", schema, str(ROOT / path))
+
+
+def test_the_workflow_gives_nobody_more_than_needed() -> None:
+    zizmor = shutil.which("zizmor", path=Path(sys.executable).parent)
+    if zizmor is None:
+        pytest.skip("zizmor is not installed")
+    strict = ["--offline", "--persona", "auditor", "--min-severity", "medium"]
+    command = [zizmor, *strict, str(ROOT / ".github")]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_recipe_requires_what_the_commands_require() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    ours = [*project["dependencies"], *project["optional-dependencies"]["full"]]
+    recipe = YAML(typ="safe").load(ROOT / "packaging" / "recipe.yaml")
+    needs = recipe["requirements"]
+    python, *theirs = (str(line) for line in (*needs["run"], *needs["run_constraints"]))
+    assert python == f"python {project['requires-python']}"
+    assert [line.replace(" ", "").replace("-base", "") for line in theirs] == [
+        line.partition(";")[0] for line in ours
+    ]
+    assert recipe["context"]["version"] == project["version"]
+    assert recipe["about"]["summary"] == project["description"]

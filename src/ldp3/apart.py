@@ -12,7 +12,6 @@ import json
 import mmap
 import os
 import pickle
-import select
 import signal
 import subprocess
 import sys
@@ -23,6 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from itertools import accumulate, pairwise
+from math import inf
 from tempfile import TemporaryFile
 from typing import IO, Any
 
@@ -31,6 +31,8 @@ from ldp3.errors import InvalidData, LDPError, system_error
 IDLE = 30  # seconds that a reader waits for more work
 TOO_MUCH = 77  # exit code of a reader that needed more memory than it may
 SHARED = 2**26  # bytes that a reader shares with us, for what it decodes
+SHARES = os.name == "posix"  # Windows hands no open file on: there all goes through the pipe
+CRASHES = ("SIGABRT", "SIGSEGV", "SIGBUS", "SIGILL")
 START = "import sys; sys.path[:] = {path!r}; from ldp3.apart import _serve; _serve({shared})"
 Answer = tuple[Any, Sequence[Any]]  # something for JSON, and buffers
 
@@ -91,15 +93,17 @@ class _Reader:
         self.owner = os.getpid()
         few = {} if threads is None else {"POLARS_MAX_THREADS": str(threads)}
         with _shared_file() as file:
-            self.shared = mmap.mmap(file.fileno(), SHARED)
+            number = None if file is None else file.fileno()
+            self.shared = b"" if number is None else mmap.mmap(number, SHARED)
             self.process = subprocess.Popen(
-                [sys.executable, "-c", START.format(path=sys.path, shared=file.fileno())],
+                [sys.executable, "-c", START.format(path=sys.path, shared=number)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                pass_fds=[file.fileno()],
+                pass_fds=[] if number is None else [number],
                 env={**os.environ, **few},
                 start_new_session=True,  # Ctrl-C is for us; we tell the reader
+                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),  # so on Windows
             )
 
     def ask(self, task: bytes) -> tuple[dict[str, Any], list[memoryview]]:
@@ -127,7 +131,7 @@ class _Reader:
             raise _Gone
         if code == TOO_MUCH:
             raise Unreadable("more memory is needed to read it than is allowed")
-        if code in (-signal.SIGABRT, -signal.SIGSEGV, -signal.SIGBUS, -signal.SIGILL):
+        if _crashed(code):
             raise Unreadable("it is so damaged that the reader died of it")
         raise LDPError(f"The process that reads files ended with code {code}: is there memory?")
 
@@ -162,9 +166,17 @@ def end_readers() -> None:
             readers.pop().end()
 
 
+def _crashed(code: int) -> bool:
+    """Whether a process died of what it did; Windows has large codes instead of signals."""
+    return code >= 0xC0000000 or -code in {getattr(signal, name, None) for name in CRASHES}
+
+
 @contextmanager
-def _shared_file() -> Iterator[IO[bytes]]:
+def _shared_file() -> Iterator[IO[bytes] | None]:
     """A file of `SHARED` bytes without a name, in memory where that can be."""
+    if not SHARES:
+        yield None
+        return
     memory = getattr(os, "memfd_create", None)  # only Linux has it
     with TemporaryFile() if memory is None else os.fdopen(memory("ldp3"), "w+b") as file:
         file.truncate(SHARED)
@@ -196,16 +208,25 @@ def _value(said: dict[str, Any]) -> Any:
     return said["value"]
 
 
-def _serve(file: int) -> None:
+class _Bounds:
+    """What ends a reader: so many bytes of memory, and a time until which nobody asks it."""
+
+    def __init__(self) -> None:
+        self.memory: float = inf
+        self.until = time.monotonic() + IDLE
+
+
+def _serve(file: int | None) -> None:
     """The reader's own side: work until nobody asks any more."""
-    tasks, answers, shared = sys.stdin.buffer, os.dup(1), mmap.mmap(file, SHARED)
+    tasks, answers, bounds = sys.stdin.buffer, os.dup(1), _Bounds()
+    shared = None if file is None else mmap.mmap(file, SHARED)
     os.dup2(2, 1)  # what anybody prints must not get between the answers
-    limit = [sys.maxsize]
-    threading.Thread(target=_watch, args=(limit,), daemon=True).start()
-    while select.select([tasks], [], [], IDLE)[0] and len(size := tasks.read(8)) == 8:
-        task = pickle.loads(tasks.read(int.from_bytes(size, "little")))
-        *call, limit[0] = task
+    threading.Thread(target=_watch, args=(bounds,), daemon=True).start()
+    while len(size := tasks.read(8)) == 8:
+        bounds.until = inf
+        *call, bounds.memory = pickle.loads(tasks.read(int.from_bytes(size, "little")))
         _send(answers, shared, *_answer(*call))
+        bounds.until = time.monotonic() + IDLE
 
 
 def _answer(module: str, name: str, args: Any, folder: str) -> tuple[str, Any, Sequence[Any]]:
@@ -222,13 +243,15 @@ def _answer(module: str, name: str, args: Any, folder: str) -> tuple[str, Any, S
         return "bug", repr(error), ()
 
 
-def _send(pipe: int, shared: mmap.mmap, error: str, value: Any, buffers: Sequence[Any]) -> None:
+def _send(
+    pipe: int, shared: mmap.mmap | None, error: str, value: Any, buffers: Sequence[Any]
+) -> None:
     """The head through the pipe, the buffers in the shared file where they fit."""
     views = [memoryview(b).cast("B") if memoryview(b).nbytes else memoryview(b"") for b in buffers]
     sizes = [len(view) for view in views]
-    fits = sum(sizes) <= SHARED
+    fits = shared is not None and sum(sizes) <= SHARED
     head = {"error": error, "value": value, "sizes": sizes, "shared": fits}
-    if fits:
+    if shared is not None and fits:
         for place, view in zip(_pieces(memoryview(shared), sizes), views, strict=True):
             place[:] = view
     text = memoryview(json.dumps(head).encode() + b"\n")
@@ -237,21 +260,22 @@ def _send(pipe: int, shared: mmap.mmap, error: str, value: Any, buffers: Sequenc
             view = view[os.write(pipe, view) :]
 
 
-def _watch(limit: list[int]) -> None:
+def _watch(bounds: _Bounds) -> None:
     """End the reader when it holds more memory than it may: a decoder cannot be asked to stop.
 
     A limit of the system's would let allocations fail, and then threads wait for each other for
-    ever.
+    ever. A task that arrives at the very moment when nobody is waited for any more is asked again.
     """
-    while True:
+    while time.monotonic() < bounds.until:
         time.sleep(0.02)
-        if _own_bytes() > limit[0]:
+        if _own_bytes() > bounds.memory:
             os._exit(TOO_MUCH)
+    os._exit(0)
 
 
 def _own_bytes() -> int:
     """Memory that this process holds for itself, where Linux tells."""
-    with suppress(OSError), open("/proc/self/statm") as file:  # noqa: PTH123
+    with suppress(OSError), open("/proc/self/statm", "rb") as file:  # noqa: PTH123
         _, resident, shared, *_ = map(int, file.read().split())
         return (resident - shared) * mmap.PAGESIZE
     return 0

@@ -47,7 +47,12 @@ def whole_file(path: Path) -> Iterator[Path]:
 def write_text(path: Path, text: str) -> None:
     """The text as the whole content of `path`."""
     with whole_file(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        write_lines(temporary, text)
+
+
+def write_lines(path: Path, text: str) -> None:
+    """The text with line feeds as they are: the same file on every system."""
+    path.write_text(text, encoding="utf-8", newline="\n")
 
 
 def require_no_input(output: Path, inputs: Iterable[object]) -> None:

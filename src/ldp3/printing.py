@@ -69,10 +69,13 @@ def _coloured(lines: str) -> str:
 
 
 def _in_colour() -> bool:
-    """At a terminal, unless it or a person (no-color.org) says that it is plain."""
-    return (
-        sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    )
+    """At a terminal, unless it or a person (no-color.org) says that it is plain.
+
+    Of the windows of Windows, the one that names its session shows colours; older ones show codes.
+    """
+    obeyed = os.name != "nt" or "WT_SESSION" in os.environ
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return sys.stdout.isatty() and obeyed and not plain
 
 
 def terminal_width() -> int | None:

@@ -23,6 +23,7 @@ from ldp3.collection.counts import Counts
 from ldp3.collection.plan import Plan
 from ldp3.collection.reading import IN_FLIGHT
 from ldp3.verification.base import ALPHA, binomial_p
+from tests.posix import posix
 
 LABELS = ["home", "search", "cart", "help"]
 
@@ -371,6 +372,7 @@ def test_stopping_leaves_the_old_output_and_no_half_of_a_new_one(
     assert sorted(folder.iterdir()) == before
 
 
+@posix("no other process can be sent this signal there")
 @pytest.mark.skipif(os.name != "posix", reason="signals as on POSIX")
 def test_ctrl_c_while_counting_stops_soon_and_writes_nothing(
     folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch

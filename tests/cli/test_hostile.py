@@ -1,6 +1,7 @@
 """Command lines, names and streams of people who mean no good, or had no luck."""
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -17,6 +18,7 @@ from ldp3.collection.plan import Plan
 from tests.cli.fuzzing.lines import line
 from tests.cli.fuzzing.running import fuzz
 from tests.plugin_files import SLOW, written
+from tests.posix import posix
 
 LDP3 = [sys.executable, "-m", "ldp3"]
 Run = Callable[..., tuple[int, str, str]]
@@ -37,6 +39,7 @@ def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
     return call
 
 
+@posix("there is no alarm there for what takes too long")
 @pytest.mark.slow
 def test_no_command_line_ends_in_a_traceback() -> None:
     failures = [f"seed {f.seed}: {f.line!r}\n{f.why}" for f in fuzz(range(2_000))]
@@ -81,6 +84,7 @@ MISTAKES: list[tuple[list[str], str]] = [
 ]  # fmt: skip
 
 
+@posix("links need a privilege there")
 @pytest.mark.parametrize(("words", "why"), MISTAKES, ids=[w[1][:40] for w in MISTAKES])
 def test_a_hostile_word_is_one_line_and_nothing_half_done(
     run: Run, tmp_path: Path, words: list[str], why: str
@@ -193,13 +197,19 @@ RUN = [*LDP3, "run", "-p", "grr", "-m", "norm", "-r", "2", "-d", "uniform(d=4,n=
 
 @pytest.mark.parametrize("words", [RUN, [*LDP3, "list"], [*LDP3, "--help"]])
 def test_an_encoding_without_our_letters_is_no_traceback(words: list[str]) -> None:
-    environment = {"PYTHONIOENCODING": "cp1252", "PATH": "", "HOME": "/nonexistent"}
-    path = {"PYTHONPATH": str(Path(ldp3.__file__).parents[1])}
-    done = subprocess.run(words, env={**environment, **path}, capture_output=True, check=False)
+    asked = {"PYTHONIOENCODING": "cp1252", "PATH": "", "HOME": "/nonexistent"}
+    done = subprocess.run(words, env={**os.environ, **asked}, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
     assert b"Traceback" not in done.stderr
     if words == RUN:
         assert b"\\u03b5 = 1" in done.stdout
+
+
+def test_files_and_pipes_get_utf8_whatever_the_system_would_say() -> None:
+    old = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = subprocess.run(RUN, env={**os.environ, **old}, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "ε = 1" in done.stdout.decode()
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
@@ -238,6 +248,7 @@ def started(folder: Path, *more: str) -> "subprocess.Popen[str]":
     return process
 
 
+@posix("no other process can be sent this signal there")
 @pytest.mark.parametrize("first", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
 def test_a_second_signal_always_ends_the_program(
@@ -253,6 +264,7 @@ def test_a_second_signal_always_ends_the_program(
     assert "Traceback" not in err
 
 
+@posix("no other process can be sent this signal there")
 @pytest.mark.slow
 def test_workers_of_a_killed_parent_end(tmp_path: Path) -> None:
     with started(tmp_path, "--executor", "processes") as process:

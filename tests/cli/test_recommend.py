@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ldp3.cli import main
+from tests.posix import posix
 
 SMALL = ["-d", "sample.csv", "-p", "grr", "oue", "-m", "norm_sub"]
 
@@ -110,6 +111,7 @@ class Mine(Metric):
 '''
 
 
+@posix("no other process can be sent this signal there")
 def test_ctrl_c_leaves_no_answer_and_no_plan(tmp_path: Path) -> None:
     (tmp_path / "sign.py").write_text(SIGN, encoding="utf-8")
     command = [sys.executable, "-m", "ldp3", "recommend", "-d", "zipf(d=3000, n=1_000_000)"]

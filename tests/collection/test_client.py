@@ -22,6 +22,7 @@ from ldp3.protocols.base import FrequencyOracle, PureOracle
 from ldp3.randomness.secure import SecureGenerator
 from ldp3.randomness.words import Words
 from ldp3.verification.base import ALPHA, binomial_p
+from tests.posix import posix
 
 SPECS = deployable()
 COLOURS = ("red", "green", "blue", "other")
@@ -201,6 +202,7 @@ def test_a_memo_that_cannot_be_written_sends_nothing(tmp_path: Path) -> None:
         client.report(7)
 
 
+@posix("files have no modes there")
 def test_a_memo_that_others_can_read_is_closed_to_them(tmp_path: Path) -> None:
     plan, path = Plan("numbers", "olh", 1.0, 300), tmp_path / "memo"
     first = Client(plan, memo=path).report(7)
@@ -210,6 +212,7 @@ def test_a_memo_that_others_can_read_is_closed_to_them(tmp_path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
+@posix("files have no modes there")
 def test_a_memo_that_cannot_be_closed_to_others_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -225,6 +228,7 @@ def test_a_memo_that_cannot_be_closed_to_others_is_refused(
         Client(Plan("numbers", "olh", 1.0, 300), memo=path).report(7)
 
 
+@posix("pipes have no names in folders there")
 def test_a_pipe_is_no_memo(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "memo", 0o600)
     with pytest.raises(InvalidData, match="a memo is a regular file"):

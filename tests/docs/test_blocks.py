@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.posix import posix
+
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(\w+) ?(\S*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 PAGES = sorted(p for p in (ROOT / "docs").rglob("*.md") if "reference" not in p.parts)
@@ -30,6 +32,7 @@ def blocks(page: Path) -> list[tuple[str, str, str]]:
     return BLOCK.findall(page.read_text(encoding="utf-8"))
 
 
+@posix("the blocks are for a POSIX shell")
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_every_block_of_a_page_runs(page: Path, tmp_path: Path) -> None:

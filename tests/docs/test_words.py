@@ -27,7 +27,10 @@ def test_a_page_is_plain_english(page: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", [p for p in PAGES if p.suffix == ".md"], ids=lambda p: str(p.relative_to(ROOT))
+    "page",
+    # the reference, where a build of the site left it, says what to type
+    [p for p in PAGES if p.suffix == ".md" and p.parent.name != "reference"],
+    ids=lambda p: str(p.relative_to(ROOT)),
 )
 def test_names_outside_code_are_those_of_the_literature(page: Path) -> None:
     words = CODE.sub(" ", page.read_text(encoding="utf-8"))

@@ -35,6 +35,7 @@ from ldp3.progress import Progress
 from ldp3.protocols.base import CHUNK
 from ldp3.types import Dataset
 from tests.experiment.running import cells_of, collected, lab, outcomes
+from tests.posix import posix
 
 DATA = Dataset("small", apportion(1 / np.arange(1, 11), 1_000), [str(v) for v in range(10)])
 MANY = Dataset("many", apportion(1 / np.arange(1, 5), (2 * CHUNKS + 1) * CHUNK + 7), list("abcd"))
@@ -182,6 +183,7 @@ def test_a_class_is_refused_with_what_to_do(client: distributed.Client) -> None:
     assert benchmark(DATA, 1, "grr", "norm", ours, executor=client).table.height == 20
 
 
+@posix("no other process can be sent this signal there")
 def test_killed_workers_cost_only_their_running_tasks(slow: Path) -> None:
     at = lab(DATA, 1, ["grr", "oue"], "norm", "slow", repeats=60, plugins=[slow])
     here = collected(at, outcomes(at, threads=2)).table

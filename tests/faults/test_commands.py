@@ -19,6 +19,7 @@ from ldp3.collection import reading
 from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.plan import Plan
 from ldp3.errors import LDPError
+from tests.posix import posix
 
 Run = Callable[[str], tuple[object, str, str]]
 PLAN = "plan -p oue -e 1 --domain pages.txt"
@@ -57,6 +58,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
+@posix("links need a privilege there")
 @pytest.mark.parametrize(
     "line",
     [
@@ -81,6 +83,7 @@ def test_an_input_is_never_written_over(folder: Path, run: Run, line: str) -> No
     assert contents(folder) == before
 
 
+@posix("pipes have no names in folders there")
 def test_reports_from_a_pipe_are_refused(folder: Path, run: Run) -> None:
     os.mkfifo(folder / "pipe.bin")
     code, _, err = run("aggregate plan.json pipe.bin -o new.json")
@@ -113,6 +116,7 @@ def test_a_file_that_goes_while_it_is_counted_stops_the_command(
     assert (server.n, server.refused) == (0, {})
 
 
+@posix("files have no modes there")
 def test_what_the_system_says_in_a_reader_stops_the_command(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -166,6 +170,7 @@ sys.stdout.write(json.dumps(list(codes.values())))
 """
 
 
+@posix("the size of files cannot be limited there")
 @pytest.mark.slow
 def test_a_full_disk_is_one_line_and_leaves_the_old_file(folder: Path, run: Run) -> None:
     lines = [
@@ -232,6 +237,7 @@ def test_a_run_that_is_killed_again_and_again_ends_with_the_same_table(
     assert not list(tmp_path.glob("*.journal"))
 
 
+@posix("/proc tells who is left")
 def test_a_killed_server_leaves_no_reader_behind(tmp_path: Path) -> None:
     pl.DataFrame({"value": ["a", "b"]}).write_parquet(tmp_path / "d.parquet")
     code = (

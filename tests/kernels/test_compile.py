@@ -45,6 +45,24 @@ def test_compiling_is_announced_once_and_only_when_needed(tmp_path: Path) -> Non
     assert python(USE + say + COUNT, NUMBA_CACHE_DIR=fresh).count("compiling") == 0
 
 
+def test_kernels_compile_no_words_of_errors_that_cannot_occur(tmp_path: Path) -> None:
+    listen = """
+from numba.core import event
+from ldp3.kernels import counting, hashing, source
+class Signatures(event.Listener):
+    on_start = lambda self, event: print(event.data["args"])
+    on_end = lambda self, event: None
+event.register("numba:compile", Signatures())
+keys, users = numpy.zeros(8, numpy.uint32), numpy.arange(4)
+source.open_source(keys)
+counting.histogram(users, 4)
+hashing._take(users.astype(numpy.uint64), False, numpy.zeros(4, numpy.uint64))
+"""
+    compiled = python("import numpy" + listen, NUMBA_CACHE_DIR=str(tmp_path))
+    assert "Array(uint32, 1" in compiled
+    assert "unicode" not in compiled
+
+
 GRR = COUNT.join(["import ldp3, numpy; o = ldp3.oracle('grr', 1.0, 10); ", ""])
 SAY = "from ldp3.kernels.compile import on_compile; on_compile(lambda: print('compiling')); "
 

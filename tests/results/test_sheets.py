@@ -1,4 +1,5 @@
 import io
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -178,12 +179,21 @@ def test_the_best_is_bold_at_a_terminal_only(monkeypatch: pytest.MonkeyPatch) ->
     assert printed.getvalue() == text(SHEET) + "\n"
     monkeypatch.setattr(printed, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("WT_SESSION", "1")
     monkeypatch.delenv("NO_COLOR", raising=False)
     show(forms.text(SHEET))
     assert "\x1b[1;32m1.20 ± 0.14 **\x1b[0m" in printed.getvalue()
-    monkeypatch.setenv("NO_COLOR", "1")
-    printed.truncate(0)
-    show(forms.text(SHEET))
+    for plain in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        with monkeypatch.context() as here:
+            here.setattr("os.environ", {**os.environ, **plain})
+            printed.truncate(0)
+            show(forms.text(SHEET))
+        assert "\x1b" not in printed.getvalue()
+    with monkeypatch.context() as here:  # an old window of Windows
+        here.setattr("os.name", "nt")
+        here.delenv("WT_SESSION")
+        printed.truncate(0)
+        show(forms.text(SHEET))
     assert "\x1b" not in printed.getvalue()
 
 

@@ -46,7 +46,8 @@ class MGA(Attack):
     References
     ----------
     Cao, Jia, Gong. *Data poisoning attacks to local differential privacy protocols.* USENIX
-    Security 2021, §4; the law of sizes: Li et al., CCS 2025.
+    Security 2021, §4; Li, Li, Wang, Sun. *Mitigating data poisoning attacks to local differential
+    privacy.* CCS 2025 (the law of sizes).
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("maximal gain attack",)

@@ -1,5 +1,7 @@
 """The command line: one file per command. It parses, calls and prints."""
 
+import atexit
+import gc
 import io
 import os
 import signal
@@ -21,6 +23,8 @@ def main() -> NoReturn:
     from ldp3.cli.app import run_command
     from ldp3.progress import obey_the_second
 
+    # or Python, before it ends, would search all modules for garbage: a fifth of a short command
+    atexit.register(gc.freeze)
     _require_streams()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, obey_the_second)
@@ -28,14 +32,24 @@ def main() -> NoReturn:
 
 
 def _require_streams() -> None:
-    """Refuse to work for nobody; let no character be one that the terminal cannot show."""
+    """Refuse to work for nobody; let no character be one that the terminal cannot show.
+
+    Files and pipes get UTF-8, as what we write to a path, also where that is not yet the rule: a
+    table sent to a file on Windows would lose ε, and every label that its old code pages lack.
+    """
     while (spare := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass  # or the first file to be opened would be taken for a stream that is closed
     os.close(spare)
-    sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115
+    sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     if sys.stdout is None:
         print("ldp3: standard output is closed: send it to a file.", file=sys.stderr)
         sys.exit(2)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(encoding=_encoding(stream), errors="backslashreplace")
+
+
+def _encoding(stream: io.TextIOWrapper) -> str:
+    """What a person asked for, or the terminal's own; otherwise UTF-8."""
+    asked = "PYTHONIOENCODING" in os.environ or stream.isatty()
+    return stream.encoding if asked else "utf-8"

@@ -16,6 +16,7 @@ from cyclopts import App, CycloptsError, Group, Parameter, UnusedCliTokensError
 from ldp3 import __version__
 from ldp3.cli.aggregate import aggregate
 from ldp3.cli.attack import attack
+from ldp3.cli.completing import show_completion
 from ldp3.cli.config import expanded
 from ldp3.cli.convert import convert
 from ldp3.cli.difference import difference
@@ -79,6 +80,7 @@ for name, takes in TAKES.items():
     app[name].usage = f"Usage: ldp3 {name} {takes}"
 app.command(attack)
 app.register_install_completion_command(help="Let your shell complete ldp3's commands and flags.")
+app.command(show_completion, name="--show-completion", group=app["--install-completion"].group)
 
 
 def run_command(arguments: list[str]) -> int:

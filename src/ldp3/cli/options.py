@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_origin
 
 from cyclopts import Group, Parameter, Token
 
+from ldp3.cli import completing
 from ldp3.datasets.base import Format, Pick, Reading
 from ldp3.errors import InvalidParameter, LDPError, short
 from ldp3.printing import show
@@ -58,6 +59,7 @@ Epsilon = Annotated[
 Protocols = Annotated[
     list[str],
     _several,
+    completing.PROTOCOL,
     Parameter(
         name=["--protocols", "-p"],
         help='Protocols, such as grr or "olh(g=4)"; paper, all, literature. See '
@@ -67,6 +69,7 @@ Protocols = Annotated[
 Methods = Annotated[
     list[str],
     _several,
+    completing.METHOD,
     Parameter(
         name=["--methods", "-m"],
         help="Post-processing methods, such as norm_sub or power+norm_sub; paper, all. The raw "
@@ -76,6 +79,7 @@ Methods = Annotated[
 Metrics = Annotated[
     list[str],
     _several,
+    completing.METRIC,
     Parameter(name=["--metrics", "-u"], help="Utility metrics, such as l1 or kl; paper, all."),
 ]
 Data = Annotated[
@@ -91,6 +95,7 @@ Data = Annotated[
 Attacks = Annotated[
     list[str],
     _several,
+    completing.ATTACK,
     Parameter(
         name=["--attack", "-a"],
         help='What fake users do, such as mga or "mga(padding=law)". See `ldp3 list attacks`.',
@@ -118,12 +123,14 @@ Plugins = Annotated[
 ]
 Method = Annotated[
     str | None,
+    completing.METHOD,
     Parameter(
         name=["--method", "-m"], help="Post-processing method, such as norm_sub or power+norm_sub."
     ),
 ]
 Metric = Annotated[
     str | None,
+    completing.METRIC,
     Parameter(
         name=["--metric", "-u"],
         help="What the estimate must be good at, such as emd: chooses the method if none is given.",

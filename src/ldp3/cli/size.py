@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from ldp3.budget import said_of
-from ldp3.cli import options
+from ldp3.cli import completing, options
 from ldp3.cli.data import one_dataset
 from ldp3.cli.speaking import Console
 from ldp3.errors import InvalidParameter
@@ -21,7 +21,7 @@ def size(
     value_share: str | None = None,
     goal: str = "value",
     data: options.Data = [],  # noqa: B006
-    method: Annotated[str, Parameter(name=["--method", "-m"])] = "none",
+    method: Annotated[str, completing.METHOD, Parameter(name=["--method", "-m"])] = "none",
     protocols: options.Protocols = ["all"],  # noqa: B006
     confidence: options.Confidence = 0.95,
     rounds: Annotated[int, options.WHOLE] = 52,

@@ -12,7 +12,7 @@ from ldp3.arrays import BoolArray
 from ldp3.collection.aggregator import Aggregator
 from ldp3.display import MARK, standing
 from ldp3.errors import InvalidParameter, require
-from ldp3.files import whole_file
+from ldp3.files import whole_file, write_lines
 from ldp3.postprocessing.base import WHY
 from ldp3.postprocessing.base import method as build
 from ldp3.printing import columns, wrapped
@@ -96,7 +96,7 @@ class CollectionEstimate:
                 self.table.write_parquet(temporary)
             else:
                 text = self.csv() if path.suffix == ".csv" else self.json()
-                temporary.write_text(text, encoding="utf-8")
+                write_lines(temporary, text)
 
     def csv(self) -> str:
         """The table; a label that begins like a formula has an apostrophe in front."""

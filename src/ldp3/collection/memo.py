@@ -16,6 +16,8 @@ from ldp3.errors import InvalidData, whole
 from ldp3.files import sync_folder
 from ldp3.seals import mended, sealed, unsealed
 
+BINARY = getattr(os, "O_BINARY", 0)  # without it, a damaged byte could end the file on Windows
+
 
 class Memo:
     """Reports by value, in a file on the person's own device.
@@ -116,7 +118,7 @@ class Memo:
     @contextmanager
     def _opened(self, flags: int, what: str) -> Iterator[int]:
         try:
-            file = os.open(self.path, flags, 0o600)
+            file = os.open(self.path, flags | BINARY, 0o600)
             try:
                 self._require_private(file)
                 yield file

@@ -12,7 +12,7 @@ from typing import Any
 from ldp3.datasets.packing import ENDINGS, member_name, only_member, packing, unpacked_blocks
 from ldp3.errors import InvalidData, did_you_mean
 
-STDIN = ("-", "/dev/stdin")
+STDIN = ("-", "/dev/stdin", str(Path("/dev/stdin")))  # Windows turns the slashes
 SAMPLE = 2**20  # bytes that are looked at to see how a text file is written
 BLOCK = 2**18
 UNPACKED = 2**31  # bytes of a packed file that are held in memory

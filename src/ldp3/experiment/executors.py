@@ -61,7 +61,8 @@ def _local_pool(executor: object, count: int, lab: Lab) -> tuple[Executor, Lab |
         from multiprocessing import get_context
 
         # spawned, not forked: this process may hold threads and locks
-        pool = ProcessPoolExecutor(count, get_context("spawn"), _start_worker, (lab,))
+        most = 61 if os.name == "nt" else count  # Windows waits for no more at a time
+        pool = ProcessPoolExecutor(min(count, most), get_context("spawn"), _start_worker, (lab,))
         return pool, lab.experiment.key
     raise InvalidParameter(
         f"`executor` is 'threads', 'processes', 'dask' or the address of a Dask scheduler, such "

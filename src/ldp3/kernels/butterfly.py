@@ -30,7 +30,8 @@ def orthogonal(
         minus[z] = np.argmax(add[z] == 0)
     weights, split = np.empty(q), np.empty(q, np.int64)
     groups = np.zeros((users.size, q), np.int64)  # by prefix of u and rest of v, and by sum
-    groups[:, 0] = users
+    for v in range(users.size):
+        groups[v, 0] = users[v]
     while rests > 1:
         rests //= q
         after = np.zeros((users.size, q), np.int64)
@@ -85,7 +86,8 @@ def products(users: IntArray, key: Key) -> IntArray:
     rests, prefixes = users.size, 1
     source = open_source(key)
     groups = np.zeros((users.size, 2), np.int64)  # by prefix of u and rest of v, and by sum
-    groups[:, 0] = users
+    for v in range(users.size):
+        groups[v, 0] = users[v]
     while rests > 1:
         # zeros so far: of 2^m - 1 vectors that are left, 2^(m-1) begin with a one
         rests //= 2

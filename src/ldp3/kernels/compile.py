@@ -2,6 +2,9 @@
 
 A kernel stands at the end of the file that needs it. Numba itself is imported when the first
 kernel runs, because importing it takes longer than printing a help page.
+
+What Numba might have to refuse, it compiles with the words of the refusal: an array on the right of
+``a[i:j] = …``, or ``sum(axis=…)``, takes two seconds the first time. Kernels use loops for both.
 """
 
 import warnings

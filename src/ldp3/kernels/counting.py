@@ -16,7 +16,7 @@ BINOMIAL = 10  # single users that are placed in the time of one binomial draw
 
 def histogram(numbers: NDArray[Any], size: int) -> IntArray:
     """How often each number below `size` occurs."""
-    return _few(numbers, size) if size <= FEW else _many(numbers, size)
+    return _few(numbers, size).sum(axis=0) if size <= FEW else _many(numbers, size)
 
 
 @njit
@@ -25,7 +25,7 @@ def _few(numbers: NDArray[Any], size: int) -> IntArray:
     counts = np.zeros((4, size), dtype=np.int64)
     for i in range(numbers.size):
         counts[i & 3, numbers[i]] += 1
-    return counts.sum(axis=0)
+    return counts
 
 
 @njit

@@ -132,7 +132,8 @@ def _count_supports(
     word, factors = np.empty(users, np.uint64), np.full(32, g, np.uint16)
     for start in range(0, seeds.size, users):
         m = min(users, seeds.size - start)
-        own[:m] = cells[start : start + m]
+        for u in range(m):
+            own[u] = cells[start + u]
         _take(seeds[start : start + m], cells.itemsize == 1, seed)
         for first, stop in ((0, size + highs), (2 * size, 3 * size + highs)):
             if cells.itemsize == 1:
@@ -169,7 +170,8 @@ def fill_four(
 def _take(seeds: WordArray, shuffled: bool, out: WordArray) -> None:
     # in the order that `fill_four` wants, or as they are
     if not shuffled:
-        out[: seeds.size] = seeds
+        for u in range(seeds.size):
+            out[u] = seeds[u]
     elif seeds.size < ROW:
         for u in range(seeds.size):
             out[64 * (u % 2) + 16 * (u // 2 % 4) + u // 8] = seeds[u]

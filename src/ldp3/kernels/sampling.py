@@ -16,7 +16,7 @@ from math import lgamma, log, pi
 import numpy as np
 
 from ldp3.kernels.compile import njit
-from ldp3.kernels.source import Source, uniform
+from ldp3.kernels.source import Source, next_word, uniform
 
 # log n! minus Stirling's formula, where the series is not yet accurate
 _STIRLING = np.array(
@@ -36,22 +36,12 @@ def binomial(
     if p >= 1.0:
         return n
     if p > 0.5:
-        return n - binomial_small(n, 1.0 - p, source)
-    return binomial_small(n, p, source)
-
-
-@njit
-def binomial_small(
-    n: int,
-    p: float,
-    source: Source,
-) -> int:
-    """Successes in `n` trials, for p in (0, 1/2]."""
+        return n - binomial(n, 1.0 - p, source)
     if n * p < 10.0:  # inversion
         odds = p / (1.0 - p)
         nothing = np.exp(n * np.log1p(-p))
         while True:
-            u, mass, k = uniform(source), nothing, 0
+            u, mass, k = uniform(next_word(source)), nothing, 0
             while u > mass and k <= min(n, 200):
                 u -= mass
                 k += 1
@@ -64,8 +54,8 @@ def binomial_small(
     centre, squeeze = n * p + 0.5, 0.92 - 4.2 / b
     alpha = (2.83 + 5.1 / b) * spread
     while True:
-        v = uniform(source)
-        u = uniform(source) - 0.5
+        v = uniform(next_word(source))
+        u = uniform(next_word(source)) - 0.5
         edge = 0.5 - abs(u)
         k = np.floor((2.0 * a / edge + b) * u + centre)
         if edge >= 0.07 and v <= squeeze:  # nearly always
@@ -89,7 +79,7 @@ def hypergeometric(
     if min(few, small) <= 10:  # one by one
         steps, wanted, left, k = min(few, small), max(few, small), total, 0
         for _ in range(steps):
-            if uniform(source) * left < wanted:
+            if uniform(next_word(source)) * left < wanted:
                 wanted -= 1
                 k += 1
             left -= 1
@@ -102,8 +92,8 @@ def hypergeometric(
         top = log_hypergeometric(mode, small, total - small, few)
         end = min(min(few, small) + 1.0, np.floor(centre + 16.0 * scale))
         while True:
-            u = uniform(source)
-            v = uniform(source)
+            u = uniform(next_word(source))
+            v = uniform(next_word(source))
             x = centre + height * (v - 0.5) / u
             if x < 0.0 or x >= end:
                 continue

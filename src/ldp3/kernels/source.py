@@ -39,7 +39,9 @@ def open_source(key: Key) -> Source:
     """The random words that `key` gives, to be drawn one after the other."""
     source = np.zeros(_HEAD + 8 * _BLOCKS, np.uint64)
     source[0] = np.uint64(source.size)
-    source[2:_HEAD] = key.view(np.uint64)
+    words = key.view(np.uint64)
+    for i in range(words.size):
+        source[2 + i] = words[i]
     return source
 
 
@@ -56,14 +58,16 @@ def next_word(source: Source) -> np.uint64:
 @njit
 def _refill(source: Source) -> None:
     # a function of its own, or `next_word` would be too long to stand inside other kernels
-    fill(source, source[_HEAD:].view(np.uint32).reshape(16, _BLOCKS))
+    blocks = source[_HEAD:].view(np.uint32).reshape(16, _BLOCKS)
+    expand(source[2:_HEAD].view(np.uint32), source[1], blocks)  # as `fill` does
+    source[1] += np.uint64(_BLOCKS)
     source[0] = np.uint64(_HEAD)
 
 
 @njit
-def uniform(source: Source) -> float:
-    """A uniform number in (0, 1)."""
-    return (float(next_word(source) >> np.uint64(11)) + 0.5) * 2.0**-53
+def uniform(word: np.uint64) -> float:
+    """A uniform word as a uniform number in (0, 1)."""
+    return (float(word >> np.uint64(11)) + 0.5) * 2.0**-53
 
 
 @njit

@@ -6,10 +6,9 @@ from ldp3.arrays import FloatArray, IntArray
 from ldp3.kernels.compile import njit
 from ldp3.kernels.elementary import exp_of, log_factorials
 from ldp3.kernels.sampling import binomial, hypergeometric
-from ldp3.kernels.source import Key, Source, open_source, uniform
+from ldp3.kernels.source import Key, Source, next_word, open_source, uniform
 
 _FEW = 16
-_ALIKE = 1e-9
 
 
 @njit
@@ -29,7 +28,8 @@ def subset_counts(own: IntArray, blind: int, k: int, key: Key) -> IntArray:
     waiting = np.empty(_FEW)
     logs = log_factorials(d)
     before = np.zeros(d + 1, np.int64)
-    before[1:] = np.cumsum(own)
+    for v in range(d):
+        before[v + 1] = before[v] + own[v]
     # the block from `edge[i]` to `edge[i + 1]` keeps its class r at position edge[i] + i + r
     edges = np.array([0, d])
     free, tied = np.zeros(2 * d, np.int64), np.zeros(2 * d, np.int64)
@@ -101,9 +101,8 @@ def _split(
         if not few and users <= _FEW:
             few = True
             for i in range(users):
-                waiting[i] = uniform(source) * mass
-        # cells of equal mass are many, and no rounding may choose between them
-        if down < low or (up <= high and up_mass >= down_mass * (1 - _ALIKE)):
+                waiting[i] = uniform(next_word(source)) * mass
+        if down < low or (up <= high and up_mass >= down_mass):
             j, share = up, up_mass
             up += 1
             up_mass *= (a - j) * (r - j) / ((j + 1.0) * (m - a - r + j + 1.0))

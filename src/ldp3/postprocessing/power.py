@@ -1,7 +1,7 @@
 """Power and PowerNS: posterior means under a fitted prior."""
 
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from math import expm1, inf, log, sqrt
 from typing import ClassVar, Literal, final
@@ -114,6 +114,7 @@ class PowerNS(PostProcessor):
         return NormSub().refine(replace(estimate, frequencies=powered))
 
 
+@lru_cache(maxsize=256)  # PowerNS asks again for what Power has just been told
 def _exponent(mean: float, n: int) -> float:
     """The α for which the prior on 1..n has this mean, within `ALPHA`."""
 

@@ -146,8 +146,8 @@ class RSN(PostProcessor):
 
     References
     ----------
-    Li et al. *Poisoning and post-processing of local differential privacy*, CCS 2025, as their
-    code does it.
+    Li, Li, Wang, Sun. *Mitigating data poisoning attacks to local differential privacy.* CCS 2025,
+    as their code does it.
     """
 
     distribution: ClassVar[bool] = True

@@ -48,7 +48,7 @@ class THE(UnaryEncoding):
     References
     ----------
     Wang, Blocki, Li, Jha. *Locally differentially private protocols for frequency estimation.*
-    USENIX Security 2017, §4.2.
+    USENIX Security 2017, §4.
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("thresholding with histogram encoding",)
@@ -105,7 +105,7 @@ class SHE(FrequencyOracle):
     References
     ----------
     Wang, Blocki, Li, Jha. *Locally differentially private protocols for frequency estimation.*
-    USENIX Security 2017, §4.2; Mironov. *On significance of the least significant bits for
+    USENIX Security 2017, §4; Mironov. *On significance of the least significant bits for
     differential privacy.* CCS 2012.
     """
 

@@ -153,7 +153,7 @@ class BLH(LocalHashing):
     ----------
     Bassily, Smith. *Local, private, efficient protocols for succinct histograms.* STOC 2015; in
     this form Wang, Blocki, Li, Jha. *Locally differentially private protocols for frequency
-    estimation.* USENIX Security 2017, §4.3.
+    estimation.* USENIX Security 2017, §4.
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("binary local hashing",)
@@ -191,7 +191,7 @@ class OLH(LocalHashing):
     References
     ----------
     Wang, Blocki, Li, Jha. *Locally differentially private protocols for frequency estimation.*
-    USENIX Security 2017, §4.4.
+    USENIX Security 2017, §4.
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("optimised local hashing", "optimized local hashing")

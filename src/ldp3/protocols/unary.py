@@ -112,7 +112,7 @@ class RAPPOR(UnaryEncoding):
     References
     ----------
     Erlingsson, Pihur, Korolova. *RAPPOR: randomized aggregatable privacy-preserving ordinal
-    response.* CCS 2014; in this form Wang, Blocki, Li, Jha, USENIX Security 2017, §4.2.
+    response.* CCS 2014; in this form Wang, Blocki, Li, Jha, USENIX Security 2017, §4.
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("SUE", "symmetric unary encoding", "basic RAPPOR")
@@ -147,7 +147,7 @@ class OUE(UnaryEncoding):
     References
     ----------
     Wang, Blocki, Li, Jha. *Locally differentially private protocols for frequency estimation.*
-    USENIX Security 2017, §4.2.
+    USENIX Security 2017, §4.
     """
 
     aliases: ClassVar[tuple[str, ...]] = (
@@ -190,7 +190,7 @@ class UE(UnaryEncoding):
     References
     ----------
     Wang, Blocki, Li, Jha. *Locally differentially private protocols for frequency estimation.*
-    USENIX Security 2017, §4.2.
+    USENIX Security 2017, §4.
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("unary encoding",)

@@ -10,7 +10,7 @@ import polars as pl
 
 from ldp3.apart import Unreadable, decoding_error
 from ldp3.errors import InvalidData, InvalidParameter, as_path
-from ldp3.files import read_json, sync_file, sync_folder, whole_file
+from ldp3.files import read_json, sync_file, sync_folder, whole_file, write_lines
 from ldp3.results.spreadsheets import read_csv, write_csv
 from ldp3.results.table import LIMITS, SCHEMA, Results
 from ldp3.tables import collect
@@ -24,7 +24,7 @@ TRUTH: dict[str, type[pl.DataType]] = {
     "users": pl.Int64,
 }
 WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
-    ".csv": lambda table, path: path.write_text(write_csv(table), encoding="utf-8"),
+    ".csv": lambda table, path: write_lines(path, write_csv(table)),
     ".parquet": lambda table, path: table.write_parquet(path),
     ".json": lambda table, path: table.write_json(path),
 }
@@ -47,7 +47,7 @@ def save(results: Results, path: Path) -> None:
         _make_folder(path)
     with ExitStack() as stack:  # what is entered first becomes a file last
         text = json.dumps(results.manifest, indent=2, ensure_ascii=False)
-        stack.enter_context(whole_file(manifest)).write_text(text, encoding="utf-8")
+        write_lines(stack.enter_context(whole_file(manifest)), text)
         for file, frame in new.items():
             temporary = stack.enter_context(whole_file(file))
             WRITERS[file.suffix](frame, temporary)

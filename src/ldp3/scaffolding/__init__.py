@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from ldp3.errors import InvalidParameter
-from ldp3.files import whole_file
+from ldp3.files import whole_file, write_lines
 from ldp3.kinds import every_kind, known, snake
 
 Kind = Literal["protocol", "method", "metric", "attack"]
@@ -55,5 +55,5 @@ def new(kind: Kind, name: str, folder: Path) -> list[Path]:
             raise InvalidParameter(f"{path.name} is there already: choose another name.")
     with ExitStack() as both:  # or neither
         for path, text in files.items():
-            both.enter_context(whole_file(path)).write_text(text, encoding="utf-8")
+            write_lines(both.enter_context(whole_file(path)), text)
     return list(files)
