@@ -40,7 +40,7 @@ def _peers(rows: list[dict[str, Any]], path: Path) -> None:
         axes.bar(places, times, width=0.25, color=colour, label=library)
     for place, row in enumerate(rows):
         axes.annotate(
-            f"{row['ratio']:,.0f} ×", (place + 0.27, row["ours_ns"]), (0, 3),
+            f"{row['ratio']:,.0f} ×", (place, max(row["peers_ns"].values())), (0, 3),
             textcoords="offset points", ha="center", fontsize=8,
         )  # fmt: skip
     axes.set_yscale("log")
