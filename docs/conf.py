@@ -53,7 +53,8 @@ highlight_language = "none"
 
 
 def _formula(node: Element, display: str) -> str:
-    shown = convert(node.astext(), display=display)
+    text = re.sub(r"([A-Za-z])'", r"{\1′}", node.astext())  # as a superscript it is too small
+    shown = convert(text, display=display)
     unknown = re.search(r">(\\\w*)", shown)
     if unknown:
         log.warning("%s is not known in the formula %s", unknown[1], node.astext(), location=node)

@@ -70,6 +70,16 @@ def test_formulas_are_mathml(site: Path) -> None:
     assert "\\frac" not in page
 
 
+def test_no_page_shows_a_stray_dollar(site: Path) -> None:
+    for page in site.rglob("*.html"):
+        if page.name == "leaderboard.html":  # made by its own command, with its own tests
+            continue
+        text = re.sub(
+            r"<(script|style|pre|code|math)\b.*?</\1>", "", page.read_text("utf-8"), flags=re.S
+        )
+        assert re.findall(r".{0,40}\$.{0,40}", re.sub("<[^>]*>", "", text)) == [], page
+
+
 def test_notebooks_show_what_they_print(site: Path) -> None:
     page = (site / "notebooks" / "compare.html").read_text(encoding="utf-8")
     assert "336776 users" in page

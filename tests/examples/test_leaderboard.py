@@ -46,6 +46,7 @@ def test_one_command_writes_the_page_and_the_table_with_every_entry(
     assert "| question | ε = 1 |" in text
     assert "| ℓ1, 1% fake users (MGA) | GRR + " in text
     assert "halfway" in page.read_text()
+    assert f"<h1>Leaderboard</h1>\n<p>{leaderboard.RULE}</p>" in page.read_text()
     assert "Under attack" in page.read_text()
     assert "fake users (" in page.read_text()
     assert page.stat().st_size < 3_000_000

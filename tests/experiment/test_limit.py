@@ -12,6 +12,7 @@ from ldp3.experiment.grid import experiment
 from ldp3.experiment.lab import Lab
 from ldp3.experiment.limit import SeparableOracle
 from ldp3.noise import Noise, PureNoise
+from ldp3.results.sheets import FARTHEST
 from ldp3.results.table import LIMITS
 from ldp3.types import Dataset
 
@@ -172,3 +173,12 @@ def test_tables_from_before_there_was_a_limit_are_read(tmp_path: Path) -> None:
     table = load_results(old).table
     assert table.drop(LIMITS).equals(made.table.drop(LIMITS))
     assert table["limit"].null_count() == len(table)
+
+
+def test_a_limit_that_is_nearly_nothing_is_no_row() -> None:
+    few = Dataset("few", np.array([50_000, 25_000, 15_000, 7_000, 3_000]), list("abcde"))
+    results = benchmark(few, 0.5, "oue", "norm_sub", "l1", repeats=40)
+    times = results.summary()["times_limit"].to_list()
+    assert min(times) > FARTHEST
+    for form in ("table", "markdown", "latex"):
+        assert "limit" not in results.render(form)

@@ -480,3 +480,24 @@ def test_what_attacks_do_has_a_section(browser: Browser, tmp_path: Path, width: 
 def test_without_attacks_there_is_no_such_section(browser: Browser, page: Path) -> None:
     browser.open(page)
     assert browser.all("#attacked-section, #worst, #gain") == []
+
+
+def test_without_scripts_there_are_answers_and_numbers_and_nothing_empty(
+    browser: Browser, page: Path, results: Results
+) -> None:
+    browser.cdp("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        browser.driver.get(page.as_uri())
+
+        def shown(selector: str) -> list[str]:
+            return [one.text for one in browser.all(selector) if one.is_displayed()]
+
+        assert shown("nav, select, button, .chart, .controls") == []
+        assert "" not in shown("section, h2, p, thead th")
+        assert len(shown(".answer")) == 3  # of three ε
+        numbers = shown("noscript tbody td")
+        assert len(numbers) == 3 * 3 * 3
+        assert sum("★" in number for number in numbers) >= 3
+        assert numbers[0].startswith(results.sheets()[0].number("grr", "none").partition(" ± ")[0])
+    finally:
+        browser.cdp("Emulation.setScriptExecutionDisabled", value=False)

@@ -142,3 +142,9 @@ def stopped(path: Path, text: str, **how: object) -> int:
     """Half of it, and then Ctrl-C."""
     path.write_bytes(text.encode()[: len(text) // 2])
     raise KeyboardInterrupt
+
+
+def test_a_page_may_have_a_heading_and_a_sentence_of_its_own(results: Results) -> None:
+    text = page(results, "Leaderboard", "By the <worst> loss.")
+    assert "<title>LDP³ · Leaderboard</title>" in text
+    assert "<h1>Leaderboard</h1>\n<p>By the &lt;worst&gt; loss.</p>" in text

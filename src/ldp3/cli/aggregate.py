@@ -34,7 +34,7 @@ def aggregate(
     plugins: options.Plugins = [],  # noqa: B006
     quiet: options.Quiet = False,
 ) -> None:
-    """Count any number of files of reports; rows that cannot be counted are left out and told.
+    """Count any number of files of reports; rows that cannot be counted are reported by reason.
 
     Where no row can be counted at all, nothing is written. The workers of a Dask cluster must see
     the files. Threads are as fast as processes here.

@@ -64,10 +64,20 @@ GROUPS: dict[Group, list[Callable[..., Any]]] = {
     DEPLOY: [size, plan, perturb, aggregate, merge, estimate, difference, inspect],
     EXTEND: [new, verify, convert],
 }
+TAKES = {  # where one or several may follow, which the parser's own line does not say
+    "aggregate": "--output PATH [OPTIONS] DESCRIPTION REPORTS...",
+    "inspect": "[OPTIONS] DESCRIPTION REPORTS...",
+    "list": "[OPTIONS] [KIND...]",
+    "merge": "--output PATH [OPTIONS] COUNTS...",
+    "report": "[OPTIONS] RESULTS...",
+    "verify": "[OPTIONS] [NAME...]",
+}
 for group, commands in GROUPS.items():
     for command in commands:
         app.command(command, group=group, help_format="markdown")
 app.command(list_, name="list", group=COMPARE, help_format="markdown")
+for name, takes in TAKES.items():
+    app[name].usage = f"Usage: ldp3 {name} {takes}"
 app.command(attack)
 app.register_install_completion_command(help="Let your shell complete ldp3's commands and flags.")
 app.command(show_completion, name="--show-completion", group=app["--install-completion"].group)

@@ -72,8 +72,8 @@ Methods = Annotated[
     completing.METHOD,
     Parameter(
         name=["--methods", "-m"],
-        help="Post-processing methods, such as norm_sub or power+norm_sub; paper, all. None is "
-        "always among them.",
+        help="Post-processing methods, such as norm_sub or power+norm_sub; paper, all. The raw "
+        "estimate, none, is always among them.",
     ),
 ]
 Metrics = Annotated[

@@ -66,6 +66,13 @@ class Synthetic(Source):
 class Zipf(Synthetic):
     r"""A power law, as words and web pages have: $$f_v \propto (v + 1)^{-s}.$$
 
+    Parameters
+    ----------
+    s
+        How steep: 0 is uniform, 1 is Zipf's law.
+
+    Examples
+    --------
     >>> Zipf(s=1.0, d=4, n=25).load().histogram
     array([12,  6,  4,  3])
     """
@@ -86,7 +93,13 @@ class Zipf(Synthetic):
 @final
 @dataclass(frozen=True, kw_only=True)
 class Geometric(Synthetic):
-    r"""Exponential decay: $$f_v \propto (1 - p)^v, \quad 0 < p < 1.$$"""
+    r"""Exponential decay: $$f_v \propto (1 - p)^v, \quad 0 < p < 1.$$
+
+    Parameters
+    ----------
+    p
+        What each value has less than the one before, as a share of it.
+    """
 
     aliases: ClassVar[tuple[str, ...]] = ("exponential",)
 
@@ -104,7 +117,13 @@ class Geometric(Synthetic):
 @final
 @dataclass(frozen=True, kw_only=True)
 class Gaussian(Synthetic):
-    r"""A bell: $$f_v \propto e^{-(v - μ)^2 / 2σ^2},$$ with μ and σ as fractions of the domain."""
+    r"""A bell: $$f_v \propto e^{-(v - μ)^2 / 2σ^2},$$ with μ and σ as fractions of the domain.
+
+    Parameters
+    ----------
+    mean, std
+        μ and σ: where the bell stands, from 0 to 1, and how wide it is.
+    """
 
     aliases: ClassVar[tuple[str, ...]] = ("normal", "bell")
     ordered: ClassVar[bool] = True
@@ -125,7 +144,15 @@ class Gaussian(Synthetic):
 @final
 @dataclass(frozen=True, kw_only=True)
 class Bimodal(Synthetic):
-    r"""Two bells of unequal weight, at a quarter and three quarters of the domain."""
+    r"""Two bells of unequal weight, at a quarter and three quarters of the domain.
+
+    Parameters
+    ----------
+    share
+        Share of the users in the second bell.
+    std
+        Standard deviation of both, as a fraction of the domain.
+    """
 
     ordered: ClassVar[bool] = True
 
@@ -156,7 +183,13 @@ class Uniform(Synthetic):
 @final
 @dataclass(frozen=True, kw_only=True)
 class Spike(Synthetic):
-    r"""One value with a share of its own, the rest alike: the hardest case for many methods."""
+    r"""One value with a share of its own, the rest alike: the hardest case for many methods.
+
+    Parameters
+    ----------
+    share
+        Share of the users who hold the first value.
+    """
 
     share: float = 0.5
 
@@ -174,7 +207,15 @@ class Spike(Synthetic):
 @final
 @dataclass(frozen=True, kw_only=True)
 class Steps(Synthetic):
-    r"""A staircase of `steps` equal parts of the domain, each `ratio` times the one before."""
+    r"""A staircase of `steps` equal parts of the domain, each `ratio` times the one before.
+
+    Parameters
+    ----------
+    steps
+        How many parts.
+    ratio
+        Frequency of a value over that of one on the step before.
+    """
 
     steps: int = 4
     ratio: float = 0.5

@@ -17,7 +17,7 @@ from ldp3.types import Dataset
 class EMD(Metric):
     r"""Earth mover's distance, also called Wasserstein-1: mass moved × how far.
 
-    $$\sum_v Δ_v \Big|\sum_{u \le v} (\tilde f_u - f_u)\Big|,$$
+    $$\sum_v Δ_v \left|\sum_{u \le v} (\tilde f_u - f_u)\right|,$$
 
     with $Δ_v$ the distance from value $v$ to the next. At least 0, and 0 at the truth. If the sums
     differ, the surplus is carried past the last value by the mean spacing, so that it counts.
@@ -28,6 +28,8 @@ class EMD(Metric):
         Where the values lie on a line, in any order; the dataset's in an experiment if its labels
         are numbers. Otherwise values are one apart.
 
+    Examples
+    --------
     >>> EMD()(np.array([0.5, 0.5, 0.0]), np.array([0.25, 0.5, 0.25]))  # ¼ moves two steps
     0.5
     >>> EMD(positions=[0, 1, 11])(np.array([0.5, 0.5, 0.0]), np.array([0.25, 0.5, 0.25]))
@@ -69,7 +71,7 @@ class EMD(Metric):
 @final
 @dataclass(frozen=True)
 class KS(Metric):
-    r"""Kolmogorov–Smirnov distance: $$\max_v \Big|\sum_{u \le v} (\tilde f_u - f_u)\Big|.$$
+    r"""Kolmogorov–Smirnov distance: $$\max_v \left|\sum_{u \le v} (\tilde f_u - f_u)\right|.$$
 
     The largest error of the cumulated frequencies; at least 0, and 0 only at the truth.
 
@@ -89,7 +91,7 @@ class KS(Metric):
 class RangeQuery(Metric):
     r"""Expected absolute error of a random range query "how many users are between $u$ and $v$?"
 
-    $$\frac{2}{d(d+1)} \sum_{u \le v} \Big|\sum_{u \le w \le v} (\tilde f_w - f_w)\Big|.$$
+    $$\frac{2}{d(d+1)} \sum_{u \le v} \left|\sum_{u \le w \le v} (\tilde f_w - f_w)\right|.$$
 
     The mean over all ranges instead of a few drawn ones, so it has no chance in it: with the
     cumulated errors sorted, it costs $O(d \log d)$. At least 0, and 0 only at the truth.

@@ -79,7 +79,7 @@ class MultiscaleOrdered(PostProcessor):
     4–7, …):
 
     $$f' = m + \mathrm{DCT}^{-1}(λ_B\, c_B), \qquad
-      λ_B = \max\Big(0,\; 1 - \frac{(|B| + \sqrt{2|B|})\, s^2}{\|c_B\|^2}\Big),$$
+      λ_B = \max\left(0,\; 1 - \frac{(|B| + \sqrt{2|B|})\, s^2}{\|c_B\|^2}\right),$$
 
     with $s^2$ the mean of the noise less the posterior variance, then Norm-Sub. A block that could
     be noise is left out, so an order that means nothing costs little; but the result depends on the

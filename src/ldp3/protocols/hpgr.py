@@ -31,8 +31,8 @@ class HPGR(FrequencyOracle):
     probability $β$ report any of the $hK$ hyperplanes of all blocks, else one of the $k$ that hold
     the own point in the own block:
 
-    $$β = \frac{hK}{k(e^ε - 1) + hK}, \qquad \hat f_v = \frac1n \Big(\frac{N_v - (λ/k) M_v}
-      {(1 - β)(1 - λ/k)}\Big) + γ,$$
+    $$β = \frac{hK}{k(e^ε - 1) + hK}, \qquad \hat f_v = \frac1n \left(\frac{N_v - (λ/k) M_v}
+      {(1 - β)(1 - λ/k)}\right) + γ,$$
 
     with $N_v$ the reports that hold $v$, $M_v$ those of its block, $λ$ the hyperplanes through two
     points, and $γ$ what makes it unbiased. Not pure: noise grows with the users in the block.

@@ -203,7 +203,7 @@ class FLH(Sketch):
 class CMS(Sketch):
     r"""Count-mean sketch: RAPPOR on the cells of one of $k$ fixed hash functions.
 
-    $$p = \frac{e^{ε/2}}{e^{ε/2} + 1}, \qquad q = \frac pm + (1 - p)\Big(1 - \frac1m\Big), \qquad
+    $$p = \frac{e^{ε/2}}{e^{ε/2} + 1}, \qquad q = \frac pm + (1 - p)\left(1 - \frac1m\right), \qquad
       \text{floor} = \frac{\sum_{w \ne v} f_w^2}{(m - 1) k}.$$
 
     A report is a function and $m$ bits. Biased given the functions. For simulation only.
@@ -288,7 +288,7 @@ class CMS(Sketch):
 class HCMS(Sketch):
     r"""Hadamard count-mean sketch: one Hadamard entry of a cell of a fixed hash function.
 
-    $$p = \frac{e^ε}{e^ε + 1}, \qquad q = \frac pm + \frac12\Big(1 - \frac1m\Big), \qquad
+    $$p = \frac{e^ε}{e^ε + 1}, \qquad q = \frac pm + \frac12\left(1 - \frac1m\right), \qquad
       \text{floor} = \frac{\sum_{w \ne v} f_w^2}{(m - 1) k}.$$
 
     A report is a function, a column and a bit. Biased given the functions. For simulation only.

@@ -70,7 +70,8 @@ def recommend(
     data
         The sample: one dataset, as `ldp3.benchmark` takes it.
     epsilons, protocols, methods, metrics
-        The questions and what to choose from; one or several. None is always among the methods.
+        The questions and what to choose from; one or several. `none` is always among
+        the methods.
     population
         Users to answer for; as many as the sample has by default.
     confidence

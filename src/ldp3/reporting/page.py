@@ -16,6 +16,8 @@ from ldp3.reporting.origin import command, origin
 from ldp3.reporting.overview import overview
 from ldp3.reporting.rendering import render, script
 from ldp3.reporting.selection import clean, each_dataset, is_attacked
+from ldp3.results import names
+from ldp3.results.sheets import Sheet
 from ldp3.results.table import Results
 
 SCRIPTS = (  # in this order, after the library
@@ -40,15 +42,17 @@ def page_path(path: str | Path) -> Path:
     return target
 
 
-def page(results: Results) -> str:
-    """The page's text."""
+def page(results: Results, heading: str = "", said: str = "") -> str:
+    """The page's text; with a heading of its own, and a sentence below it."""
     parts = each_dataset(results)
     found = {n: Findings(clean(part), NUMBERS // len(parts)) for n, part in parts.items()}
     attacked = {n: Attacked(part, found[n]) for n, part in parts.items() if is_attacked(part)}
     attacks = [a for one in attacked.values() for a in one.attacks]
     words, read = glossary(found.values(), attacks), titles(found.values(), attacks)
     context = {
-        "name": ", ".join(found),
+        "name": heading or ", ".join(found),
+        "heading": heading,
+        "said": said,
         "datasets": [_dataset(one, attacked.get(name)) for name, one in found.items()],
         "command": command(results.manifest),
         "words": words,
@@ -76,6 +80,11 @@ def _dataset(found: Findings, attacked: Attacked | None) -> dict[str, Any]:
             }
             for metric, epsilon in found.sheets
         ],
+        "tables": [
+            _table(found.sheets[found.metrics[0], e])
+            for e in found.epsilons
+            if (found.metrics[0], e) in found.sheets
+        ],
         "values": _values(found),
         "limit": _limit(found),
         "repeats": _counted(found.repeats, "repeat"),
@@ -83,6 +92,26 @@ def _dataset(found: Findings, attacked: Attacked | None) -> dict[str, Any]:
         "charts": list(charts(found)),
         "attacked": "" if attacked is None else _attacked(attacked),
     }
+
+
+def _table(sheet: Sheet) -> dict[str, Any]:
+    """What is read where scripts are off."""
+    factor = f", in units of {10.0**sheet.exponent:g}" if sheet.exponent else ""
+    return {
+        "said": f"Mean {names.metric(sheet.metric)} ({sheet.better} is better) at "
+        f"ε = {sheet.epsilon:g}{factor}. ★ best of all, ≈ tied with it.",
+        "methods": [names.method(m) for m in sheet.methods],
+        "rows": [
+            {"protocol": names.protocol(p), "cells": [_cell(sheet, p, m) for m in sheet.methods]}
+            for p in sheet.protocols
+        ],
+    }
+
+
+def _cell(sheet: Sheet, protocol: str, method: str) -> str:
+    pair = protocol, method
+    mark = " ★" if pair in sheet.firsts else " ≈" if pair in sheet.tied else ""
+    return sheet.number(*pair).partition(" ± ")[0] + mark
 
 
 @cache
