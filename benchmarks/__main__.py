@@ -13,6 +13,7 @@ from typing import Any
 
 import benchmarks.engine
 import benchmarks.oracles
+import benchmarks.start
 import benchmarks.users
 import benchmarks.yardstick
 
@@ -45,11 +46,13 @@ SECTIONS: dict[str, list[str]] = {
         "benchmarks.users.measure('hrr', 1024, peers=False)",
     ],
     "commands": [
-        "benchmarks.engine.one_kernel()",
-        "benchmarks.engine.command('--help')",
-        "benchmarks.engine.command('run', '-r', '10')",
-        "benchmarks.engine.command('run')",
-        "benchmarks.engine.command('list')",
+        "benchmarks.start.one_kernel()",
+        "benchmarks.start.command('--help')",
+        "benchmarks.start.command('run', '-r', '10')",
+        "benchmarks.start.command('run')",
+        "benchmarks.start.command('list')",
+        "benchmarks.start.first('run', '-r', '10')",
+        "benchmarks.start.first('run')",
     ],
     "growth": [
         *(

@@ -1,8 +1,5 @@
 """The engine: what it adds to the kernels, what a second thread gives, and exact simulation."""
 
-import os
-import subprocess
-import sys
 import time
 from typing import Any
 
@@ -62,36 +59,6 @@ def exact_subset_selection(d: int, n: int = 1_000_000) -> dict[str, Any]:
     rng = ldp3.stream(0)
     seconds = best(lambda: oracle.simulate(data.histogram, rng), rounds=9)
     return {"d": d, "n": n, "milliseconds": seconds * 1e3, "peak_mb": peak_megabytes()}
-
-
-IMPORTS = "import numpy, polars, numba"  # what anything like this waits for
-
-
-ONE_KERNEL = f"{IMPORTS}; from ldp3.kernels.elementary import log; log(numpy.ones(1))"
-
-
-def command(*args: str) -> dict[str, Any]:
-    """A whole command, from a warm cache, beside its largest imports."""
-    return {"command": " ".join(["ldp3", *args]), **_start("-m", "ldp3", *args)}
-
-
-def one_kernel() -> dict[str, Any]:
-    """The least that a program waits for that runs one kernel from the cache."""
-    return {"command": "one kernel", **_start("-c", ONE_KERNEL)}
-
-
-def _start(*words: str, rounds: int = 7) -> dict[str, float]:
-    """Processor seconds, the least of several rounds: other programs take none of those."""
-    pairs = [(_processor_seconds(*words), _processor_seconds("-c", IMPORTS)) for _ in range(rounds)]
-    seconds, imports = map(min, zip(*pairs, strict=True))
-    return {"processor_seconds": seconds, "times_imports": seconds / imports}
-
-
-def _processor_seconds(*words: str) -> float:
-    before = os.times()
-    subprocess.run([sys.executable, *words], check=True, capture_output=True)
-    after = os.times()
-    return sum(after[2:4]) - sum(before[2:4])  # the user's and the system's, of children
 
 
 def growth(name: str, d: int, n: int) -> dict[str, Any]:

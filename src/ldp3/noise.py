@@ -147,7 +147,7 @@ class PureNoise(Noise):
         r"""Ends (low, high) of Clopper and Pearson's interval for each frequency.
 
         All numbers of holders, of the n users who reported, under which neither tail of the
-        count's own law is $(1 - \mathrm{level})/2$ or less: see `ldp3.tails`. It holds with
+        count's own law is $(1 - \mathrm{level})/2$ or less. It holds with
         probability `level` or more, whatever n, d and ε.
         """
         counts = self.n * (self.support.q + frequencies * (self.support.p - self.support.q))

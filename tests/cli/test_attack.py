@@ -73,8 +73,10 @@ def test_cost_counts_the_fake_users_that_swap_two_values(run: Run) -> None:
 def test_infer_says_what_is_exact(run: Run) -> None:
     code, out, _ = run("attack infer -p oue --rounds 1 3 --prior uniform truth norm_sub", *DATA)
     assert code == 0
-    assert len(out.splitlines()) == 7
-    assert all("exact" in line for line in out.splitlines()[1:])
+    table, legend = out.split("\n\n")
+    assert len(table.splitlines()) == 7
+    assert all("exact" in line for line in table.splitlines()[1:])
+    assert "ceiling: what no protocol of this ε exceeds" in legend
 
 
 def test_cost_and_infer_give_data_too(run: Run) -> None:

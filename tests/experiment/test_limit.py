@@ -150,7 +150,7 @@ def test_tables_name_it_and_say_what_it_is() -> None:
     for form in ("table", "markdown"):
         text = results.render(form)
         assert "× limit" in text
-        assert "knows the frequencies but not whose they are" in text
+        assert "knows the true frequencies but not which value has which" in text
     assert r"$\times$ limit" in results.render("latex")
     row = next(line for line in results.render().splitlines() if line.startswith("× limit"))
     means = results.summary().group_by("method", maintain_order=True).agg(pl.mean("times_limit"))

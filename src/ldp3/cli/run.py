@@ -75,7 +75,7 @@ def run(
         Print the grid, the expected time and memory, and stop.
     config
         A .toml file with any of these options, or the results of a run, which is repeated; what
-        the command line says as well wins. See `ldp3.cli.config`.
+        the command line says as well wins.
     """
     from ldp3.experiment.grid import experiment
     from ldp3.experiment.looks import built

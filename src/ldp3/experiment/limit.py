@@ -1,7 +1,7 @@
 r"""How much is left to gain: the separable oracle, a yardstick and never a method.
 
-It knows the true frequencies but not whose they are, and answers each estimate by itself. With
-$m_k$ values of frequency $f_k$ and the protocol's noise taken as normal,
+It knows the true frequencies but not which value has which, and looks at one estimate at a time.
+With $m_k$ values of frequency $f_k$ and the protocol's noise taken as normal,
 
 $$P(f_v = f_k \mid \hat f_v) \propto m_k\, φ\big(\hat f_v;\, f_k, \mathrm{Var}(f_k)\big).$$
 
@@ -31,7 +31,7 @@ ALIKE = 32  # estimates closer than one in so many standard deviations are answe
 
 
 class SeparableOracle:
-    """The Bayes rule that knows the frequencies, but not whose they are.
+    """The Bayes rule that knows the frequencies, but not which value has which.
 
     Examples
     --------

@@ -205,9 +205,16 @@ def benchmark(
         or, for protocols, ``"literature"``: also those that another one beats.
     repeats
         How many. If not given, 10, 20, 40, … until what is best is settled, or to a ceiling that
-        follows from the data and the grid; see `ldp3.experiment.looks`.
-    seed, simulate, reference, plugins
-        See `Experiment`.
+        follows from the data and the grid.
+    seed
+        Where all randomness starts.
+    simulate
+        ``"exact"`` draws the tally from its law where the protocol knows it, ``"users"`` perturbs
+        every user's value.
+    reference
+        What metrics compare with: the ``"truth"``, or the ``"raw"`` estimate.
+    plugins
+        Files that define more protocols, methods and metrics.
     threads
         How many; all cores if not given.
     executor

@@ -71,7 +71,7 @@ class Multiscale(PostProcessor):
 @final
 @dataclass(frozen=True)
 class MultiscaleOrdered(PostProcessor):
-    r"""`multiscale`, plus what the order of the domain explains of what that leaves.
+    r"""Multi-scale, plus the pattern along the order of the domain that is left in its residuals.
 
     For numbers, dates and bins, whose neighbours resemble each other, and for sums over ranges. The
     residuals $r = \hat f - m$ of the posterior means $m$ go through a discrete cosine transform,

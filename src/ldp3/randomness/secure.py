@@ -48,5 +48,8 @@ if hasattr(os, "register_at_fork"):
 
 
 def secure() -> SecureGenerator:
-    """A generator for reports of real people; see `SecureGenerator`."""
+    """A generator for reports of real people: ChaCha20, keyed by the operating system.
+
+    It cannot be seeded, pickled or copied, and a forked process gets a key of its own.
+    """
     return SecureGenerator()

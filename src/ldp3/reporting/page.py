@@ -110,10 +110,10 @@ def _limit(found: Findings) -> str:
     if found.combinations["times_limit"].is_null().all():
         return ""
     return (
-        "× limit: mean error over that of a rule that knows all frequencies but not whose they are "
-        "and answers each estimate by itself; no method, only a yardstick. As a distribution: over "
-        "that of the same rule made to sum to one. A method that uses the order of the domain, or "
-        "the sum, may be below 1."
+        "× limit: mean error divided by that of an ideal rule that knows the true frequencies but "
+        "not which value has which, and looks at one estimate at a time; no method, only a "
+        "yardstick. As a distribution: divided by that of the same rule made to sum to one. A "
+        "method that uses the order of the domain, or the sum, may be below 1."
     )
 
 

@@ -141,7 +141,10 @@ def _legend(sheet: Sheet) -> str:
 def _yardstick(sheet: Sheet) -> str:
     if not sheet.limited:
         return ""
-    return f" {TIMES}: error over that of a rule that knows the frequencies but not whose they are."
+    return (
+        f" {TIMES}: error divided by that of an ideal rule that knows the true frequencies but not "
+        "which value has which."
+    )
 
 
 def _aligned(sheet: Sheet, column: str) -> list[str]:

@@ -112,7 +112,7 @@ class Results:
         A question is a metric, dataset, ε and attack; nothing is pooled over them. `tied` says
         that a combination is not worse than the best one: one-sided t-tests against all others,
         paired within a protocol and Welch's across, corrected for the number of comparisons. With
-        probability at least 1−α every truly best combination is among the tied: see `ties`.
+        probability at least 1−α every truly best combination is among the tied.
         `p_value` is that of the surest test. Methods that gave the same numbers share a rank.
         """
         require_share("alpha", alpha)

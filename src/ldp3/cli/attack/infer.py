@@ -7,9 +7,13 @@ from cyclopts import Parameter
 from ldp3.cli import options
 from ldp3.cli.data import one_dataset
 from ldp3.errors import InvalidParameter
-from ldp3.printing import show, terminal_width
+from ldp3.printing import show, terminal_width, wrapped
 
 Format = Literal["table", "markdown", "csv", "json"]
+LEGEND = (
+    "guessed: how often the best guess is right; blind: without any report; ceiling: what no "
+    "protocol of this ε exceeds, whatever the attacker knows beforehand."
+)
 
 
 def infer(
@@ -58,3 +62,5 @@ def infer(
         plugins=plugins,
     )
     show(render(rows, format, terminal_width()))
+    if format in ("table", "markdown"):
+        show(f"\n{wrapped(LEGEND, terminal_width())}")
