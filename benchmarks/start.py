@@ -5,6 +5,7 @@ command and the imports that it is compared with take turns.
 """
 
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -43,9 +44,9 @@ def _beside_imports(*words: str, rounds: int = 15) -> dict[str, float]:
 def _processor_seconds(*words: str, **more: str) -> float:
     """The user's and the system's, of a new interpreter that may keep what it has compiled."""
     inherited = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    before = os.times()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(
         [sys.executable, *words], check=True, capture_output=True, env={**inherited, **more}
     )
-    after = os.times()
-    return sum(after[2:4]) - sum(before[2:4])
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime

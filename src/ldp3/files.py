@@ -198,10 +198,11 @@ def _remove_stale(path: Path) -> None:
     try:
         found = os.fstat(number)
         old = time.time() - found.st_mtime > STALE
-        if stat.S_ISREG(found.st_mode) and old and lock(number):
-            path.unlink()
+        stale = stat.S_ISREG(found.st_mode) and old and lock(number)
     finally:
         os.close(number)
+    if stale:  # only now, for Windows removes no file that is open; its writer is gone anyway
+        path.unlink()
 
 
 def real_path(path: str | PathLike[str]) -> Path:

@@ -60,8 +60,10 @@ def test_results_keep_the_order(tmp_path: Path) -> None:
     assert [one.get("ordered", False) for one in results.manifest["data"]] == [True, False]
 
 
-@pytest.mark.parametrize("metric", ["emd", "ks", "range_query"])
-def test_a_metric_that_goes_by_order_is_noted_on_labels(metric: str) -> None:
+@pytest.mark.parametrize(
+    ("metric", "called"), [("emd", "EMD"), ("ks", "KS"), ("range_query", "Range query")]
+)
+def test_a_metric_that_goes_by_order_is_noted_on_labels(metric: str, called: str) -> None:
     def notes(*data: Any) -> str:
         done = ldp3.benchmark(
             list(data), protocols="grr", methods="none", metrics=["l1", metric], repeats=1
@@ -69,7 +71,7 @@ def test_a_metric_that_goes_by_order_is_noted_on_labels(metric: str) -> None:
         return " ".join(done.manifest["notes"])
 
     labels, line = ldp3.load(["a", "b"]), ldp3.load([0.5, 1.5])
-    assert f"{metric} goes by the order of the values, but those are labels" in notes(labels)
+    assert f"{called} goes by the order of the values, but those are labels" in notes(labels)
     assert "but those of data are labels" in notes(labels, line)
     assert "goes by the order" not in notes(line)
 
