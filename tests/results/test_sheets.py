@@ -9,6 +9,7 @@ from ldp3.printing import show, unstyled
 from ldp3.results import forms, latex, names
 from ldp3.results.pairs import Runs
 from ldp3.results.sheets import Sheet
+from ldp3.results.winner import winner
 
 RUNS = {
     ("grr", "none"): np.array([0.0056, 0.0058]),
@@ -212,3 +213,11 @@ def test_every_form_says_what_it_shows(render: object) -> None:
     said = render(SHEET).lower()  # type: ignore[operator]
     for word in ("lower is better", "small", "grr", "oue", "average", "wins"):
         assert word in said
+
+
+def test_of_many_with_the_same_numbers_two_are_named() -> None:
+    alike = {("grr", m): np.array([1.0, 1.1]) for m in ("none", "norm", "norm_sub", "norm_cut")}
+    said = winner(sheet_of({**alike, ("oue", "none"): np.array([7.0, 9.0])}))
+    assert said.startswith(
+        "GRR without post-processing, GRR with Norm and 2 more (the same numbers)"
+    )

@@ -7,6 +7,7 @@ from ldp3.results.sheets import Sheet
 from ldp3.results.ties import ALPHA
 
 NAMED = 6  # combinations named in a sentence, at most
+ALIKE = 2  # of those that are the same
 SURE = f"{100 * (1 - ALPHA):g} % confidence"
 
 
@@ -53,7 +54,7 @@ def _names(sheet: Sheet, pairs: Iterable[tuple[str, str]]) -> str:
     sign = 1 if sheet.better == "lower" else -1
     order = sorted((p for p in sheet.runs if p in pairs), key=lambda p: sign * sheet.means[p])
     if set(order) == sheet.firsts and len(order) > 1:
-        return f"{listed([combination(*p) for p in order])} (the same numbers)"
+        return f"{listed([combination(*p) for p in order], ALIKE)} (the same numbers)"
     return listed([combination(*p) for p in order])
 
 
