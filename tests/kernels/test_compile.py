@@ -38,6 +38,7 @@ def test_a_cache_that_cannot_be_written_is_harmless(tmp_path: Path) -> None:
     assert python(USE + COUNT, NUMBA_CACHE_DIR=str(blocked / "cache")) == expected
 
 
+@pytest.mark.slow
 def test_compiling_is_announced_once_and_only_when_needed(tmp_path: Path) -> None:
     say = "from ldp3.kernels.compile import on_compile; on_compile(lambda: print('compiling')); "
     fresh = str(tmp_path / "cache")
@@ -67,6 +68,7 @@ GRR = COUNT.join(["import ldp3, numpy; o = ldp3.oracle('grr', 1.0, 10); ", ""])
 SAY = "from ldp3.kernels.compile import on_compile; on_compile(lambda: print('compiling')); "
 
 
+@pytest.mark.slow
 def test_a_damaged_cache_is_compiled_again(tmp_path: Path) -> None:
     cached = {"NUMBA_CACHE_DIR": str(tmp_path)}
     expected = python(GRR, **cached)
