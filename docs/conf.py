@@ -40,6 +40,7 @@ nb_render_markdown_format = "myst"  # which has tables
 nb_output_stderr = "remove"  # progress is for whoever waits
 nitpicky = True
 
+smartquotes = False  # options and specs are to be pasted
 html_theme = "furo"
 html_title = "LDP³"
 html_static_path = ["_static"]

@@ -9,7 +9,9 @@ import polars as pl
 import pytest
 
 from ldp3 import apart
+from ldp3.errors import LDPError
 from ldp3.tables import collect
+from tests.posix import posix
 
 
 @pytest.mark.parametrize("shares", [True, False])
@@ -38,3 +40,34 @@ def test_a_reader_whom_nobody_asks_leaves() -> None:
 )
 def test_a_crash_is_told_from_an_end_by_its_code(code: int, crashed: bool) -> None:
     assert apart._crashed(code) is crashed
+
+
+@pytest.mark.skipif(not Path("/bin/true").exists(), reason="a program that ends at once is needed")
+def test_what_is_no_python_is_not_asked_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    apart.end_readers()
+    monkeypatch.setattr(sys, "executable", "/bin/true")
+    pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "t.parquet")
+    with pytest.raises(LDPError, match="No process to read files can be had of /bin/true"):
+        collect(pl.scan_parquet(tmp_path / "t.parquet"))
+
+
+SLOW = """
+import os, signal, threading, time
+import polars
+from ldp3 import apart
+threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+start = time.monotonic()
+try:
+    with apart.answer(time.sleep, 30, memory=2**40):
+        pass
+except KeyboardInterrupt:
+    print("stopped", time.monotonic() - start < 20)
+"""
+
+
+@posix("signals are others there")
+def test_ctrl_c_ends_the_wait_for_a_reader() -> None:
+    done = subprocess.run([sys.executable, "-c", SLOW], capture_output=True, text=True, check=True)
+    assert done.stdout == "stopped True\n"

@@ -24,7 +24,7 @@ from importlib import import_module
 from itertools import accumulate, pairwise
 from math import inf
 from tempfile import TemporaryFile
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 from ldp3.errors import InvalidData, LDPError, system_error
 
@@ -54,10 +54,16 @@ def answer(
     called = function.__module__, function.__name__, args, os.getcwd()  # noqa: PTH109
     task = pickle.dumps((*called, memory))
     while True:
-        reader = _idle_reader(threads) or _Reader(threads)
-        with suppress(_Gone):  # it had waited too long, and left at this very moment
+        waiting = _idle_reader(threads)
+        reader = waiting or _Reader(threads)
+        try:
             said, buffers = reader.ask(task)
             break
+        except _Gone:  # it had waited too long, and left at this very moment
+            if waiting is None:
+                raise LDPError(
+                    f"No process to read files can be had of {sys.executable}."
+                ) from None
     try:
         yield _value(said), buffers
     finally:
@@ -80,6 +86,12 @@ def decoding_error(error: BaseException) -> str | None:
     if number is None and not rust and not isinstance(error, MemoryError):
         return None
     return (str(error).strip().splitlines() or [kind.__name__])[0]
+
+
+def heed_ctrl_c() -> None:
+    """Let Ctrl-C end a wait: Polars, when it is imported, has the system go on with waits."""
+    if hasattr(signal, "siginterrupt") and callable(signal.getsignal(signal.SIGINT)):
+        signal.siginterrupt(signal.SIGINT, True)
 
 
 class _Gone(Exception):
@@ -110,6 +122,7 @@ class _Reader:
         """Send a task and wait for what comes of it."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
+        heed_ctrl_c()
         try:
             with suppress(BrokenPipeError):
                 self.process.stdin.write(len(task).to_bytes(8, "little") + task)
@@ -120,12 +133,18 @@ class _Reader:
             said = json.loads(head)
             if said["shared"]:
                 return said, _pieces(memoryview(self.shared), said["sizes"])
-            return said, [_received(self.process.stdout, size) for size in said["sizes"]]
+            return said, [self._received(size) for size in said["sizes"]]
         except BaseException:
             self.end()
             raise
 
-    def _explain_death(self) -> None:
+    def _received(self, size: int) -> memoryview:
+        content = bytearray(size)
+        if self.process.stdout.readinto(content) != size:  # type: ignore[union-attr]
+            self._explain_death()
+        return memoryview(content)
+
+    def _explain_death(self) -> NoReturn:
         code = self.process.wait()
         if code == 0:
             raise _Gone
@@ -186,13 +205,6 @@ def _shared_file() -> Iterator[IO[bytes] | None]:
 def _pieces(shared: memoryview, sizes: Sequence[int]) -> list[memoryview]:
     ends = list(accumulate(sizes, initial=0))
     return [shared[start:stop] for start, stop in pairwise(ends)]
-
-
-def _received(pipe: IO[bytes], size: int) -> memoryview:
-    content = bytearray(size)
-    if pipe.readinto(content) != size:  # type: ignore[attr-defined]
-        raise Unreadable("the reader died while it answered")
-    return memoryview(content)
 
 
 def _value(said: dict[str, Any]) -> Any:

@@ -6,6 +6,8 @@ itself: what counts is what the modules of a kind's folder define, what installe
 entry points, and what the caller hands in.
 """
 
+import atexit
+import gc
 import inspect
 import pkgutil
 import re
@@ -88,9 +90,10 @@ def installed(kind: type[T], name: str) -> type[T] | None:
     for point in _entry_points(kind):
         if plain(point.name) == plain(name):
             package = point.dist.name if point.dist else point.value
+            atexit.unregister(gc.freeze)  # it may leave something to the collector's last search
             try:
                 cls = point.load()
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise InvalidParameter(
                     f"{package}: {point.name!r} cannot be loaded from {point.value!r}: "
                     f"{type(error).__name__}: {error}. Mend or uninstall the package."

@@ -1,6 +1,7 @@
 """Plug-ins: Python files that define more protocols, methods, metrics or datasets."""
 
 import atexit
+import gc
 import inspect
 import re
 import sys
@@ -33,6 +34,7 @@ def plugin(path: Path, source: bytes | None = None) -> ModuleType:
     name = f"{PREFIX}{sha256(str(path).encode() + source).hexdigest()[:12]}_{path.stem}"
     if name in sys.modules:
         return sys.modules[name]
+    atexit.unregister(gc.freeze)  # it may leave something to the collector's last search
     same = path.is_file() and path.read_bytes() == source
     spec = spec_from_file_location(name, path if same else _copy(path.name, source))
     assert spec is not None

@@ -116,7 +116,9 @@ def _require_parameters(cls: type, params: dict[str, Any], given: dict[str, Any]
     allowed = [symbol(cls, f.name) for f in parameters(cls, *given)]
     for param in params:
         if param not in allowed:
-            hint = did_you_mean(param, allowed) or f" Its parameters: {allowed or 'none'}."
+            hint = (
+                did_you_mean(param, allowed) or f" Its parameters: {', '.join(allowed) or 'none'}."
+            )
             raise InvalidParameter(f"{cls.__name__} has no parameter {param!r}.{hint}")
 
 

@@ -355,6 +355,14 @@ def test_a_command_that_ends_does_not_search_its_modules_for_garbage() -> None:
     assert "olh" in done.stdout
 
 
+def test_what_a_plug_in_has_not_written_out_is_not_lost(tmp_path: Path) -> None:
+    log, options = tmp_path / "x.log", slow_metric(tmp_path)
+    with (tmp_path / "slow.py").open("a") as plugin:
+        plugin.write(f"LOG = open({str(log)!r}, 'w')\nLOG.write('was here')\n")
+    subprocess.run([*LDP3, "run", *options, "-r", "1"], capture_output=True, check=True)
+    assert log.read_text() == "was here"
+
+
 @posix("a closed pipe is another error there")
 def test_whoever_closes_the_pipe_sees_no_traceback() -> None:
     with subprocess.Popen(

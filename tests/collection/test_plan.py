@@ -309,3 +309,10 @@ def test_a_plan_is_written_over_the_same_plan_only(tmp_path: Path) -> None:
         with pytest.raises(InvalidParameter, match="describes another collection, 'colours'"):
             other.save(path)
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("spelt", ["Power+Norm-Sub", "power + norm_sub", "power+norm_sub"])
+def test_a_method_makes_the_same_collection_however_it_is_spelt(spelt: str) -> None:
+    made = Plan("pages", "oue", 1.0, 3, method=spelt)
+    assert made.method == "power+norm_sub"
+    assert made.identifier == Plan("pages", "OUE", 1.0, 3, method="power+norm_sub").identifier

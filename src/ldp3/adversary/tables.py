@@ -51,6 +51,7 @@ def _named(rows: Rows) -> Rows:
     """With the literature's names for protocols and methods."""
     head, *body = rows
     read = [{"protocol": names.protocol, "method": names.method}.get(title, str) for title in head]
+    head = ["ε" if title == "epsilon" else title for title in head]
     return [head, *([f(cell) for f, cell in zip(read, row, strict=True)] for row in body)]
 
 

@@ -51,5 +51,6 @@ def _require_streams() -> None:
 
 def _encoding(stream: io.TextIOWrapper) -> str:
     """What a person asked for, or the terminal's own; otherwise UTF-8."""
-    asked = "PYTHONIOENCODING" in os.environ or stream.isatty()
+    named = os.environ.get("PYTHONIOENCODING", "").partition(":")[0]
+    asked = named or stream.isatty()
     return stream.encoding if asked else "utf-8"

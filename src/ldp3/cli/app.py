@@ -79,7 +79,9 @@ app.command(list_, name="list", group=COMPARE, help_format="markdown")
 for name, takes in TAKES.items():
     app[name].usage = f"Usage: ldp3 {name} {takes}"
 app.command(attack)
-app.register_install_completion_command(help="Let your shell complete ldp3's commands and flags.")
+app.register_install_completion_command(
+    help="Let your shell complete ldp3's commands, options and names."
+)
 app.command(show_completion, name="--show-completion", group=app["--install-completion"].group)
 
 

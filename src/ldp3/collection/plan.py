@@ -34,9 +34,10 @@ from ldp3.errors import (
 from ldp3.files import read_json, real_path, write_text
 from ldp3.kinds import find
 from ldp3.plugins import load_plugins
-from ldp3.postprocessing.base import DEFAULT
+from ldp3.postprocessing.base import DEFAULT, canonical
 from ldp3.protocols.base import FrequencyOracle
 
+_CODE = re.compile(r"[a-z\d_]+(\(.*\))?(\+[a-z\d_]+(\(.*\))?)*")  # as names are stored
 _PROTOCOLS: type[FrequencyOracle] = FrequencyOracle  # type: ignore[type-abstract]
 
 
@@ -98,6 +99,8 @@ class Plan:
         object.__setattr__(self, "plugins", tuple(files))
         spec = specs.canonical(_PROTOCOLS, self.protocol, *self.modules)
         object.__setattr__(self, "protocol", spec)
+        if not _CODE.fullmatch(self.method):  # or it would be another collection by its spelling
+            object.__setattr__(self, "method", canonical(self.method, *self.modules))
         object.__setattr__(self, "epsilon", float(self.oracle.epsilon))  # checked by the oracle
         self._check_labels()
 

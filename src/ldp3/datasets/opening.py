@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ldp3.apart import heed_ctrl_c
 from ldp3.datasets.packing import ENDINGS, member_name, only_member, packing, unpacked_blocks
 from ldp3.errors import InvalidData, did_you_mean
 
@@ -133,6 +134,7 @@ def _standard_input() -> Content:
     name = "standard input"
     if sys.stdin is None or sys.stdin.isatty():
         raise InvalidData(f"{name}: is a terminal; pipe the data in, as in … | ldp3 run -d -")
+    heed_ctrl_c()
     given = sys.stdin.buffer.read()
     if not given:
         raise InvalidData(f"{name}: is empty; at least two different values are needed.")

@@ -14,7 +14,7 @@ from platform import python_version
 from types import ModuleType
 from typing import Any, Literal, get_args
 
-from ldp3 import kinds, specs
+from ldp3 import __version__, kinds, specs
 from ldp3.attacks.base import Attack
 from ldp3.attacks.scene import arm, fake_users_given, named_targets
 from ldp3.errors import (
@@ -43,7 +43,7 @@ Keep = Literal["scores", "means", "estimates"]
 Named = str | type | object  # a spec, a class, or a ready object
 
 MOST_CELLS = 10**7  # what is to do is written down before it is done
-PACKAGES = ("ldp3", "numpy", "numba", "scipy", "polars")
+PACKAGES = ("numpy", "numba", "scipy", "polars")
 REPEATS = 10  # where nobody asks for a number
 
 
@@ -251,7 +251,8 @@ def _attacks(given: Named | Sequence[Named], modules: Sequence[ModuleType]) -> t
 
 @cache
 def _versions() -> dict[str, str]:
-    return {"python": python_version(), **{package: version(package) for package in PACKAGES}}
+    others = {package: version(package) for package in PACKAGES}
+    return {"python": python_version(), "ldp3": __version__, **others}
 
 
 def _budgets(given: object) -> tuple[float, ...]:

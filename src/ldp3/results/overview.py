@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ldp3.printing import columns, wrapped
 from ldp3.results import names
 from ldp3.results.sheets import Sheet
-from ldp3.results.winner import combination, listed
+from ldp3.results.winner import combination, listed, percent
 
 Pair = tuple[str, str]
 SHOWN = 8  # combinations in a table for people
@@ -118,11 +118,6 @@ def _text(sheets: Sequence[Sheet], rows: Sequence[Compared], width: int | None) 
     return "\n\n".join(
         [wrapped(title, width), columns([head, *lines], "lr", width), wrapped(words, width)]
     )
-
-
-def percent(share: float) -> str:
-    """A loss, as people say it."""
-    return f"{100 * share:.2g} %" if share < 1 else f"{100 * share:,.0f} %"
 
 
 def _loss(sheet: Sheet, pair: Pair) -> float:

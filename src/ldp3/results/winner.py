@@ -29,8 +29,9 @@ def winner(sheet: Sheet) -> str:
     if len(sheet.tied) == others:
         some = "one repeat does" if sheet.repeats == 1 else f"{sheet.repeats} repeats do"
         return f"{name} measured best, but {some} not separate the others from it."
+    it = "it" if len(sheet.firsts) == 1 else "them"
     return (
-        f"{name} measured best; tied with it after {sheet.repeats} repeats{_behind(sheet)}: "
+        f"{name} measured best; tied with {it} after {sheet.repeats} repeats{_behind(sheet)}: "
         f"{_names(sheet, sheet.tied)}."
     )
 
@@ -52,9 +53,10 @@ def winners(sheets: Sequence[Sheet]) -> str:
 def _names(sheet: Sheet, pairs: Iterable[tuple[str, str]]) -> str:
     """From best to worst; what gave the same numbers, in the order of the table."""
     sign = 1 if sheet.better == "lower" else -1
-    order = sorted((p for p in sheet.runs if p in pairs), key=lambda p: sign * sheet.means[p])
+    order = [p for p in sheet.runs if p in pairs]
     if set(order) == sheet.firsts and len(order) > 1:
         return f"{listed([combination(*p) for p in order], ALIKE)} (the same numbers)"
+    order.sort(key=lambda p: sign * sheet.means[p])
     return listed([combination(*p) for p in order])
 
 
@@ -62,7 +64,16 @@ def _behind(sheet: Sheet) -> str:
     """How far the tied are behind, as measured."""
     best = sheet.means[sheet.best]
     far = max(abs(sheet.means[pair] - best) for pair in sheet.tied)
-    return f" (up to {100 * far / abs(best):.2g} % behind)" if best else ""
+    return f" (up to {percent(far / abs(best))} behind)" if best else ""
+
+
+def percent(share: float) -> str:
+    """A loss, as people say it.
+
+    >>> percent(0.0123), percent(0.996), percent(11.8)
+    ('1.2 %', '100 %', '1,180 %')
+    """
+    return f"{100 * share:.2g} %" if share < 0.995 else f"{100 * share:,.0f} %"
 
 
 def combination(protocol: str, method: str) -> str:

@@ -130,8 +130,8 @@ class SumGoal(Goal):
         doubt = 200 * np.std(sums, ddof=1) / np.sqrt(len(sums)) / np.mean(sums)
         return (
             f"By {len(sums)} simulated collections for each protocol: an error is known to about "
-            f"± {doubt:.1g} % of itself, users to ± {2 * doubt:.1g} %; what differs by less is as "
-            f"good."
+            f"± {digit(doubt)} % of itself, users to ± {digit(2 * doubt)} %; what differs by "
+            f"less is as good."
         )
 
     def _sums(self, refine: PostProcessor, oracle: FrequencyOracle, n: int) -> list[float]:
@@ -144,3 +144,12 @@ class SumGoal(Goal):
 def single(share: float, d: int) -> FloatArray:
     """Frequencies of which only one is known: the others are alike."""
     return np.append(share, np.full(d - 1, (1 - share) / (d - 1)))
+
+
+def digit(number: float) -> str:
+    """One digit, or a whole number.
+
+    >>> digit(0.123), digit(9.7), digit(34.5)
+    ('0.1', '10', '34')
+    """
+    return f"{number:.1g}" if number < 9.5 else f"{number:,.0f}"

@@ -25,7 +25,7 @@ from ldp3.arrays import FloatArray, IntArray
 from ldp3.errors import InvalidParameter
 from ldp3.noise import Support
 from ldp3.protocols.base import FrequencyOracle
-from ldp3.sizing.goals import Goal
+from ldp3.sizing.goals import Goal, digit
 from ldp3.sizing.solving import three_digits
 
 MOST, FEWEST = 2**14, 2**9  # draws of the noise
@@ -71,7 +71,7 @@ class OrderGoal(Goal):
         doubt = 200 * (wrong * (1 - wrong) / runs) ** 0.5
         return (
             f"By {runs:,} draws of the noise, which is nearly normal where users are many: how "
-            f"often is known to about ± {doubt:.1g} percentage points.{self._closest()}"
+            f"often is known to about ± {digit(doubt)} percentage points.{self._closest()}"
         )
 
     def _closest(self) -> str:

@@ -25,6 +25,7 @@ from ldp3.errors import (
     whole,
 )
 from ldp3.experiment.grid import Choice, Named, choices
+from ldp3.kinds import plain
 from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import method as build_method
 from ldp3.protocols.base import FrequencyOracle
@@ -164,6 +165,7 @@ def size(
     files = [as_path(path, "a plug-in") for path in several(plugins, "`plugins`")]
     modules = load_plugins(files)
     frequencies = _frequencies(data, domain_size, value_share, files)
+    goal = plain(goal).replace("ℓ", "l") if isinstance(goal, str) else goal
     aim = _goal(goal, frequencies, method, confidence, seed, modules)
     if isinstance(aim, OrderGoal) and (data is None or value_share is not None):
         raise InvalidParameter("An order needs `data`, which says how frequent all values are.")
