@@ -43,7 +43,7 @@ Keep = Literal["scores", "means", "estimates"]
 Named = str | type | object  # a spec, a class, or a ready object
 
 MOST_CELLS = 10**7  # what is to do is written down before it is done
-PACKAGES = ("numpy", "numba", "scipy", "polars")
+PACKAGES = ("ldp3", "numpy", "numba", "scipy", "polars")
 REPEATS = 10  # where nobody asks for a number
 
 
@@ -251,8 +251,8 @@ def _attacks(given: Named | Sequence[Named], modules: Sequence[ModuleType]) -> t
 
 @cache
 def _versions() -> dict[str, str]:
-    others = {package: version(package) for package in PACKAGES}
-    return {"python": python_version(), "ldp3": __version__, **others}
+    there = {p: __version__ if p == "ldp3" else version(p) for p in PACKAGES}
+    return {"python": python_version(), **there}
 
 
 def _budgets(given: object) -> tuple[float, ...]:
