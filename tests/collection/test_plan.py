@@ -311,7 +311,7 @@ def test_a_plan_is_written_over_the_same_plan_only(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("spelt", ["Power+Norm-Sub", "power + norm_sub", "power+norm_sub"])
+@pytest.mark.parametrize("spelt", ["Power+Norm-Sub", "power + normsub", "power+norm_sub"])
 def test_a_method_makes_the_same_collection_however_it_is_spelt(spelt: str) -> None:
     made = Plan("pages", "oue", 1.0, 3, method=spelt)
     assert made.method == "power+norm_sub"

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from hashlib import sha256
@@ -37,7 +38,6 @@ from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import DEFAULT, canonical
 from ldp3.protocols.base import FrequencyOracle
 
-_CODE = re.compile(r"[a-z\d_]+(\(.*\))?(\+[a-z\d_]+(\(.*\))?)*")  # as names are stored
 _PROTOCOLS: type[FrequencyOracle] = FrequencyOracle  # type: ignore[type-abstract]
 
 
@@ -99,7 +99,7 @@ class Plan:
         object.__setattr__(self, "plugins", tuple(files))
         spec = specs.canonical(_PROTOCOLS, self.protocol, *self.modules)
         object.__setattr__(self, "protocol", spec)
-        if not _CODE.fullmatch(self.method):  # or it would be another collection by its spelling
+        with suppress(UnknownName):  # clients need not have it; another spelling is no other plan
             object.__setattr__(self, "method", canonical(self.method, *self.modules))
         object.__setattr__(self, "epsilon", float(self.oracle.epsilon))  # checked by the oracle
         self._check_labels()
