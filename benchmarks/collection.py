@@ -21,8 +21,8 @@ from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.client import Client
 from ldp3.collection.plan import Plan, deployable
 from ldp3.collection.reports import ReportFormat, write_reports
-from ldp3.cores import available_cores
 from ldp3.errors import InvalidValue
+from ldp3.progress import available_cores
 
 FILES: dict[str, ReportFormat] = {
     "bin": "raw",

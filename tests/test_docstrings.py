@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 import ldp3
-from ldp3.docstrings import reference, summary
+from ldp3.kinds import reference, summary
 
 
 class Described:

@@ -11,8 +11,7 @@ from ldp3 import PureOracle, Tally
 from ldp3.arrays import BoolArray, IntArray, Reports
 from ldp3.errors import require_values
 from ldp3.protocols.layout import Code
-from ldp3.randomness.thresholds import WORDS, exp, floor_threshold
-from ldp3.randomness.words import Words
+from ldp3.randomness import WORDS, Words, exp, floor_threshold
 
 
 @dataclass(frozen=True)

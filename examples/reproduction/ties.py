@@ -8,8 +8,8 @@ import ldp3
 from examples.reproduction import page
 from examples.reproduction.data import Files, original
 from ldp3.arrays import FloatArray
-from ldp3.datasets.base import Pick
 from ldp3.errors import InvalidParameter
+from ldp3.reading.options import Pick
 
 
 def compare(files: Files) -> str:

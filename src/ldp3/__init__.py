@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 from ldp3.errors import LDPError, needing_full, require_values
 
 if TYPE_CHECKING:  # nobody must wait for what they do not use, nor `ldp3 --help` for NumPy
-    from ldp3.adversary.inference import inference
     from ldp3.attacks.base import Attack
     from ldp3.collection.aggregator import Aggregator
     from ldp3.collection.client import Client
@@ -15,21 +14,20 @@ if TYPE_CHECKING:  # nobody must wait for what they do not use, nor `ldp3 --help
     from ldp3.datasets.base import Source
     from ldp3.datasets.loading import load
     from ldp3.experiment.run import benchmark
-    from ldp3.inspection.inspect import inspect
     from ldp3.metrics.base import Metric
     from ldp3.noise import Noise, PureNoise, Support
     from ldp3.postprocessing.base import PostProcessor
     from ldp3.protocols.base import FrequencyOracle, PureOracle
     from ldp3.protocols.layout import Bits, Code, Fields
-    from ldp3.randomness.secure import secure
-    from ldp3.randomness.streams import stream
-    from ldp3.randomness.words import Words
+    from ldp3.randomness import Words, secure, stream
     from ldp3.recommendation.recommend import recommend
     from ldp3.reporting.figures import plot
     from ldp3.reporting.page import report
     from ldp3.results.storage import load_results
     from ldp3.results.table import Results
     from ldp3.sizing.size import size
+    from ldp3.threats.detection import inspect
+    from ldp3.threats.inference import inference
     from ldp3.types import Dataset, Estimate, Tally
     from ldp3.verification.verify import verify
 
@@ -55,19 +53,19 @@ _LAZY = {
     "Source": "ldp3.datasets.base",
     "Support": "ldp3.noise",
     "Tally": "ldp3.types",
-    "Words": "ldp3.randomness.words",
+    "Words": "ldp3.randomness",
     "benchmark": "ldp3.experiment.run",
     "difference": "ldp3.collection.differences",
-    "inference": "ldp3.adversary.inference",
-    "inspect": "ldp3.inspection.inspect",
+    "inference": "ldp3.threats.inference",
+    "inspect": "ldp3.threats.detection",
     "load": "ldp3.datasets.loading",
     "load_results": "ldp3.results.storage",
     "plot": "ldp3.reporting.figures",
     "recommend": "ldp3.recommendation.recommend",
     "report": "ldp3.reporting.page",
-    "secure": "ldp3.randomness.secure",
+    "secure": "ldp3.randomness",
     "size": "ldp3.sizing.size",
-    "stream": "ldp3.randomness.streams",
+    "stream": "ldp3.randomness",
     "verify": "ldp3.verification.verify",
 }
 

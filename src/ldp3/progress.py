@@ -171,3 +171,10 @@ def _watched() -> bool:
     return sys.stderr.isatty() or (
         "ipykernel" in sys.modules and find_spec("ipywidgets") is not None
     )
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -10,19 +10,18 @@ import numpy as np
 import pytest
 
 import ldp3
-from ldp3.adversary import budget, inference
 from ldp3.arrays import Reports
 from ldp3.attacks.base import Attack
 from ldp3.attacks.mga import MGA
 from ldp3.attacks.ria import RIA
 from ldp3.experiment.lab import Lab
-from ldp3.inspection import screening
 from ldp3.protocols.base import PureOracle
-from ldp3.randomness.streams import stream
+from ldp3.randomness import stream
+from ldp3.threats import budget, inference, screening
 from ldp3.types import Tally
 from ldp3.verification import attacks as verification
-from tests.attacks import test_budget, test_contract, test_inference, test_poisoning
-from tests.inspection import test_inspect
+from tests.attacks import test_contract
+from tests.threats import test_budget, test_inference, test_inspect, test_poisoning
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 

@@ -15,8 +15,8 @@ import pytest
 
 import ldp3
 from ldp3.cli import main
-from ldp3.datasets.base import Reading
 from ldp3.experiment.journal import path_of
+from ldp3.reading.options import Reading
 from tests.plugin_files import SLOW, written
 from tests.posix import posix
 

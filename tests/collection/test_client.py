@@ -19,8 +19,7 @@ from ldp3.collection.client import Client
 from ldp3.collection.plan import Plan, deployable
 from ldp3.errors import InvalidData, InvalidValue
 from ldp3.protocols.base import FrequencyOracle, PureOracle
-from ldp3.randomness.secure import SecureGenerator
-from ldp3.randomness.words import Words
+from ldp3.randomness import SecureGenerator, Words
 from ldp3.verification.base import ALPHA, binomial_p
 from tests.posix import posix
 

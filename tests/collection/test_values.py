@@ -7,8 +7,8 @@ import pytest
 
 from ldp3.collection.plan import Plan
 from ldp3.collection.values import codes_in, labels_in
-from ldp3.datasets.base import Reading
 from ldp3.errors import InvalidData, InvalidParameter
+from ldp3.reading.options import Reading
 
 NAMED = Plan("pages", "grr", 1.0, 3, ("home", "cart", "help"))
 OPEN = Plan("pages", "grr", 1.0, 3, ("home", "cart", "help"), "help")

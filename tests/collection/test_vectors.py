@@ -9,7 +9,7 @@ import pytest
 from ldp3.collection import vectors
 from ldp3.collection.client import Client, report_from_words
 from ldp3.collection.plan import Plan, deployable
-from ldp3.randomness.words import Words
+from ldp3.randomness import Words
 
 FILE = Path(__file__).parents[2] / "docs" / "wire-format-vectors.json"
 VECTORS: list[dict[str, Any]] = json.loads(FILE.read_text(encoding="utf-8"))["vectors"]

@@ -9,8 +9,7 @@ from ldp3.errors import require_values
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.protocols.grr import lie_words, tell
 from ldp3.protocols.layout import Code
-from ldp3.randomness.thresholds import WORDS
-from ldp3.randomness.words import Words
+from ldp3.randomness import WORDS, Words
 from ldp3.types import Estimate, Tally
 
 

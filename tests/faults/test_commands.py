@@ -241,8 +241,8 @@ def test_a_run_that_is_killed_again_and_again_ends_with_the_same_table(
 def test_a_killed_server_leaves_no_reader_behind(tmp_path: Path) -> None:
     pl.DataFrame({"value": ["a", "b"]}).write_parquet(tmp_path / "d.parquet")
     code = (
-        "import ldp3, os, sys; from ldp3 import apart; ldp3.load(sys.argv[1]); "
-        "print([r.process.pid for rs in apart._idle.values() for r in rs], flush=True); "
+        "import ldp3, os, sys; from ldp3 import sandbox; ldp3.load(sys.argv[1]); "
+        "print([r.process.pid for rs in sandbox._idle.values() for r in rs], flush=True); "
         "os.kill(os.getpid(), 9)"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "d.parquet")]

@@ -13,7 +13,7 @@ from ldp3.errors import require_values
 from ldp3.noise import Noise
 from ldp3.protocols.base import FrequencyOracle, users, users_between
 from ldp3.protocols.layout import Numbers
-from ldp3.randomness.words import Words
+from ldp3.randomness import Words
 from ldp3.types import Estimate, Tally
 
 

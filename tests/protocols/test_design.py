@@ -12,7 +12,7 @@ from ldp3.protocols.design import risk
 from ldp3.protocols.local_hashing import OLH
 from ldp3.protocols.subset_selection import SS, subset_risk
 from ldp3.protocols.unary import OUE, RAPPOR, UE
-from ldp3.randomness.thresholds import exp
+from ldp3.randomness import exp
 
 DESIGNS = [1e-6, 0.01, 0.1, 0.3, 0.49, "minimax"]
 EPSILONS = [0.5, 1.0, 2.0, 4.0]

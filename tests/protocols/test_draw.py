@@ -15,8 +15,7 @@ from ldp3.protocols.grr import GRR
 from ldp3.protocols.local_hashing import OLH
 from ldp3.protocols.subset_selection import SS
 from ldp3.protocols.unary import OUE
-from ldp3.randomness.thresholds import WORDS
-from ldp3.randomness.words import Words
+from ldp3.randomness import WORDS, Words
 from ldp3.verification.base import ALPHA
 from tests.laws import same_law_p
 

@@ -12,7 +12,7 @@ from ldp3.arrays import FloatArray
 from ldp3.protocols.hr import HR, BlockNoise
 from ldp3.protocols.hrr import HRR
 from ldp3.protocols.rhr import RHR
-from ldp3.randomness.thresholds import WORDS
+from ldp3.randomness import WORDS
 
 
 def law_of_hr(oracle: HR) -> FloatArray:

@@ -14,7 +14,7 @@ from ldp3.kernels import transforms
 from ldp3.protocols import incidence
 from ldp3.protocols.pgr import PGR
 from ldp3.protocols.singer import Geometry, prime_factors, primitive_polynomial
-from ldp3.randomness.thresholds import WORDS
+from ldp3.randomness import WORDS
 from ldp3.types import Tally
 from ldp3.verification.base import ALPHA, mean_p
 from tests.laws import same_law_p

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ldp3 import secure
-from ldp3.randomness.secure import SecureGenerator
+from ldp3.randomness import SecureGenerator
 
 
 def test_secure_generators_differ_and_have_their_own_type() -> None:

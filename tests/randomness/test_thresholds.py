@@ -5,7 +5,7 @@ from fractions import Fraction
 import mpmath
 import pytest
 
-from ldp3.randomness.thresholds import WORDS, ceil_threshold, exp, floor_threshold
+from ldp3.randomness import WORDS, ceil_threshold, exp, floor_threshold
 
 
 @pytest.mark.parametrize("epsilon", [1e-300, 1e-9, 0.001, 0.5, 1.0, 2.0, 10.0, 50.0, 700.0])

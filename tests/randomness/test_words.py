@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ldp3 import stream
-from ldp3.randomness.words import Words
+from ldp3.randomness import Words
 from tests.postprocessing.estimates import steady
 
 

@@ -5,7 +5,7 @@ import pytest
 import ldp3
 from ldp3 import kinds
 from ldp3.arrays import FloatArray
-from ldp3.docstrings import reference
+from ldp3.kinds import reference
 from ldp3.metrics.base import Metric
 from ldp3.protocols.grr import GRR
 from ldp3.reporting.citations import bibtex, entries, title, used_by

@@ -3,7 +3,7 @@ import re
 import pytest
 
 from ldp3 import kinds
-from ldp3.docstrings import reference
+from ldp3.kinds import reference
 from ldp3.reporting.citations import entries, title
 from ldp3.reporting.works import works
 

@@ -60,7 +60,7 @@ def test_what_the_new_protocol_says_of_deployment_is_true(tmp_path: Path) -> Non
     source = source.replace(
         "\nimport numpy as np\n",
         "\nimport numpy as np\nfrom ldp3.randomness import thresholds\n"
-        "from ldp3.randomness.words import Words\n",
+        "from ldp3.randomness import Words\n",
     )
     code.write_text(source)
     oracle = plugin(code).Coin(epsilon=1.0, d=5)

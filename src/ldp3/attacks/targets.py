@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ldp3.errors import InvalidParameter, did_you_mean
-from ldp3.randomness.streams import stream
+from ldp3.randomness import stream
 from ldp3.types import Dataset
 
 RULE = re.compile(r"(top|bottom|random):(\d+)")

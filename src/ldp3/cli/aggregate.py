@@ -84,8 +84,8 @@ def _pool(executor: str, threads: int | None, console: Console) -> "Iterator[Exe
     if executor == "threads":
         yield None
     elif executor == "dask" or "://" in executor:
-        from ldp3.cores import available_cores
         from ldp3.experiment.dask import cluster_executor
+        from ldp3.progress import available_cores
 
         with cluster_executor(executor, threads or available_cores(), console.note) as pool:
             yield pool

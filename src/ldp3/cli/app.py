@@ -34,10 +34,10 @@ from ldp3.cli.run import run
 from ldp3.cli.size import size
 from ldp3.cli.speaking import as_flags
 from ldp3.cli.verify import verify
-from ldp3.datasets.opening import STDIN
 from ldp3.errors import InDoubt, LDPError
 from ldp3.plugins import blame
 from ldp3.progress import forget, say
+from ldp3.reading.opening import STDIN
 
 LONGEST = 1_000  # characters of what is said of a mistake
 

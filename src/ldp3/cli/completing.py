@@ -12,8 +12,7 @@ Shell = Literal["bash", "zsh", "fish", "powershell"]
 
 def _names(kind: str, _: Any) -> list[tuple[str, str]]:
     """Every name of a kind, with what it is in a line."""
-    from ldp3.docstrings import summary
-    from ldp3.kinds import every_kind, find, installed_names
+    from ldp3.kinds import every_kind, find, installed_names, summary
 
     base: type[Any] = every_kind()[kind]
     ours = [(name, summary(cls)) for name, cls in find(base).items()]

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ldp3.cli.options import loaded
-from ldp3.datasets.base import Reading
-from ldp3.datasets.opening import STDIN
 from ldp3.errors import InvalidData, InvalidParameter, short
 from ldp3.files import home_path
+from ldp3.reading.opening import STDIN
+from ldp3.reading.options import Reading
 
 if TYPE_CHECKING:
     from ldp3.types import Dataset
@@ -34,7 +34,7 @@ def datasets(
 
 def inputs(data: Sequence[str]) -> list[Path]:
     """The files that are read, as far as these are files."""
-    from ldp3.datasets.several import files_in
+    from ldp3.reading.several import files_in
 
     found = []
     for one in data:

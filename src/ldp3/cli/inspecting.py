@@ -43,8 +43,8 @@ def inspect(
     """
     from ldp3.collection.plan import as_plan
     from ldp3.collection.strangers import refusal
-    from ldp3.inspection.files import ReportFiles
-    from ldp3.inspection.inspect import inspect_batches
+    from ldp3.threats.detection import inspect_batches
+    from ldp3.threats.report_files import ReportFiles
 
     require_once(reports)
     plan = as_plan(description, plugins)

@@ -65,8 +65,7 @@ def _described(cls: type) -> str:
     """Name and parameters, the first line of the docstring, the reference."""
     from dataclasses import MISSING
 
-    from ldp3.docstrings import reference, summary
-    from ldp3.kinds import name_of
+    from ldp3.kinds import name_of, reference, summary
     from ldp3.specs import parameters, symbol
 
     tuned = [

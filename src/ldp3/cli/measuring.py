@@ -14,8 +14,8 @@ from ldp3.cli.speaking import Console
 from ldp3.files import require_no_input
 
 if TYPE_CHECKING:
-    from ldp3.datasets.base import Reading
     from ldp3.experiment.lab import Lab
+    from ldp3.reading.options import Reading
     from ldp3.results.table import Results
     from ldp3.types import Dataset
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, get_origin
 from cyclopts import Group, Parameter, Token
 
 from ldp3.cli import completing
-from ldp3.datasets.base import Format, Pick, Reading
 from ldp3.errors import InvalidParameter, LDPError, short
 from ldp3.printing import show
 from ldp3.progress import say
+from ldp3.reading.options import Format, Pick, Reading
 
 if TYPE_CHECKING:
     from ldp3.types import Dataset

@@ -18,10 +18,9 @@ from ldp3.collection.counts import LIMIT, Counts, digests_of, read_counts
 from ldp3.collection.description import canonical, require_format
 from ldp3.collection.plan import Plan, as_plan
 from ldp3.collection.wire import IMPOSSIBLE, LENGTH, VERSION, add_to
-from ldp3.cores import available_cores
 from ldp3.errors import InvalidData, InvalidParameter, as_path, several, short
-from ldp3.files import read_json, write_text
-from ldp3.seals import seal
+from ldp3.files import read_json, seal, write_text
+from ldp3.progress import available_cores
 from ldp3.types import Estimate, Tally
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from ldp3.collection import cards
 from ldp3.collection.memo import Memo
 from ldp3.collection.plan import Plan, as_plan
 from ldp3.errors import as_path
-from ldp3.randomness.secure import secure
-from ldp3.randomness.words import Words
+from ldp3.randomness import Words, secure
 
 
 class Client:

@@ -13,7 +13,7 @@ from ldp3.collection.wire import Wire, add_to
 from ldp3.errors import LDPError, whole
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.protocols.layout import Bytes, Fields
-from ldp3.randomness.thresholds import WORDS
+from ldp3.randomness import WORDS
 from ldp3.types import Tally
 
 DUPLICATE = "duplicate"

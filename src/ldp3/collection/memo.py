@@ -13,8 +13,7 @@ from pathlib import Path
 
 from ldp3.collection.plan import Plan
 from ldp3.errors import InvalidData, whole
-from ldp3.files import sync_folder
-from ldp3.seals import mended, sealed, unsealed
+from ldp3.files import mended, sealed, sync_folder, unsealed
 
 BINARY = getattr(os, "O_BINARY", 0)  # without it, a damaged byte could end the file on Windows
 

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from ldp3 import apart
+from ldp3 import sandbox
 from ldp3.collection.counts import Counts
 from ldp3.collection.reports import REPORT, ReportFormat, format_of
 from ldp3.collection.wire import LENGTH, Wire, add_to
@@ -82,7 +82,7 @@ def _parts_of_table(path: Path, wire: Wire, format: ReportFormat) -> Iterator[Pa
     try:
         with _apart(count_rows, str(path), format) as (rows, _):
             pass
-    except apart.Unreadable as error:
+    except sandbox.Unreadable as error:
         raise InvalidData(f"{path}: is no {format} file: {error}") from None
     return (Part(str(path), format, s, min(s + step, rows)) for s in range(0, rows, step))
 
@@ -135,7 +135,7 @@ def first_bytes(part: Part, size: int) -> bytes:
     try:
         with _apart(read_first, part, size) as (_, buffers):
             return bytes(buffers[0])
-    except apart.Unreadable:
+    except sandbox.Unreadable:
         return b""
 
 
@@ -153,7 +153,7 @@ def _count_table(wire: Wire, part: Part, counts: Counts) -> None:
             rows = rows_read(answer, buffers, wire.report_bytes)
             _add(wire, rows, counts)
             lost = part.stop - part.start - answer[-1]
-    except apart.Unreadable:
+    except sandbox.Unreadable:
         lost = part.stop - part.start
     add_to(counts.refused, UNREADABLE, lost)
 
@@ -166,10 +166,10 @@ def _add(wire: Wire, found: "Rows", counts: Counts) -> None:
 
 
 @contextmanager
-def _apart(function: Callable[..., apart.Answer], *args: Any) -> Iterator[Any]:
+def _apart(function: Callable[..., sandbox.Answer], *args: Any) -> Iterator[Any]:
     """What a reader of its own finds; what the system says against the file stops everything."""
     path = args[0].path if isinstance(args[0], Part) else args[0]
-    with _opened(Path(path)), apart.answer(function, *args, memory=MEMORY, threads=1) as found:
+    with _opened(Path(path)), sandbox.answer(function, *args, memory=MEMORY, threads=1) as found:
         yield found
 
 

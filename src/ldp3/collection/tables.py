@@ -8,11 +8,11 @@ import numpy as np
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from ldp3.apart import Answer
 from ldp3.collection.counts import digests_of
 from ldp3.collection.reports import ID, REPORT, ReportFormat, RowsAndIds
 from ldp3.errors import InvalidData
 from ldp3.protocols.layout import Bytes
+from ldp3.sandbox import Answer
 
 if TYPE_CHECKING:
     from ldp3.collection.reading import Part

@@ -8,14 +8,14 @@ import polars as pl
 
 from ldp3.arrays import IntArray
 from ldp3.collection.plan import Plan
-from ldp3.datasets.base import Reading
-from ldp3.datasets.columns import choose
-from ldp3.datasets.counting import maybe_header
-from ldp3.datasets.domains import domain_in
-from ldp3.datasets.files import format_of, open_file
-from ldp3.datasets.missing import missing_texts, plural, without_missing
-from ldp3.datasets.users import VALUE, Users
 from ldp3.errors import InvalidParameter
+from ldp3.reading.columns import choose
+from ldp3.reading.counting import maybe_header
+from ldp3.reading.domains import domain_in
+from ldp3.reading.files import format_of, open_file
+from ldp3.reading.missing import missing_texts, plural, without_missing
+from ldp3.reading.options import Reading
+from ldp3.reading.users import VALUE, Users
 
 CODE, BLANK = "code", "blank"
 

@@ -24,8 +24,7 @@ from ldp3.errors import InvalidValue
 from ldp3.files import write_text
 from ldp3.kinds import look_up
 from ldp3.protocols.base import FrequencyOracle
-from ldp3.randomness.thresholds import WORDS
-from ldp3.randomness.words import Words
+from ldp3.randomness import WORDS, Words
 
 SETTINGS = (1.0, 5), (1.0, 8), (0.5, 17), (4.0, 1_000), (2.0, 1_000_003)  # ε and d
 LONGEST = 128  # bits of a report, so that people can still read the file

@@ -4,10 +4,11 @@ from dataclasses import dataclass, replace
 from importlib.resources import as_file, files
 from typing import ClassVar, final
 
-from ldp3.datasets.base import Reading, Source
-from ldp3.datasets.columns import choose
-from ldp3.datasets.counting import count
-from ldp3.datasets.files import open_file
+from ldp3.datasets.base import Source
+from ldp3.reading.columns import choose
+from ldp3.reading.counting import count
+from ldp3.reading.files import open_file
+from ldp3.reading.options import Reading
 from ldp3.types import Dataset
 
 

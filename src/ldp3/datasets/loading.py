@@ -13,20 +13,21 @@ import numpy as np
 import polars as pl
 
 from ldp3 import kinds, specs
-from ldp3.datasets import lists
-from ldp3.datasets.base import Format, Missing, Pick, Reading, Source
-from ldp3.datasets.binning import bin_numbers, grid_cells
-from ldp3.datasets.columns import choose
-from ldp3.datasets.counting import count, integers
-from ldp3.datasets.domains import domain_in
-from ldp3.datasets.files import open_file
-from ldp3.datasets.objects import from_object, is_column_of_counts
-from ldp3.datasets.several import files_in, open_files, stands_for_files
-from ldp3.datasets.transactions import single_values
-from ldp3.datasets.users import COUNT, VALUE, Users
+from ldp3.datasets.base import Source
 from ldp3.errors import InvalidData, InvalidParameter, UnknownName, did_you_mean, require, short
 from ldp3.files import home_path
 from ldp3.plugins import load_plugins
+from ldp3.reading import lists
+from ldp3.reading.binning import bin_numbers, grid_cells
+from ldp3.reading.columns import choose
+from ldp3.reading.counting import count, integers
+from ldp3.reading.domains import domain_in
+from ldp3.reading.files import open_file
+from ldp3.reading.objects import from_object, is_column_of_counts
+from ldp3.reading.options import Format, Missing, Pick, Reading
+from ldp3.reading.several import files_in, open_files, stands_for_files
+from ldp3.reading.transactions import single_values
+from ldp3.reading.users import COUNT, VALUE, Users
 from ldp3.types import Dataset
 
 NAMES = 100  # of the texts in a list that are looked up: one is enough
@@ -53,7 +54,7 @@ def load(
     input_format: Format | None = None,
     keep_values: bool = False,
 ) -> Dataset:
-    """The dataset in `source`; the options are those of `ldp3.datasets.base.Reading`.
+    """The dataset in `source`; the options are those of `ldp3.reading.options.Reading`.
 
     `domain`, `bins`, `within` and `column` also take lists: ``domain=["a", "b"]``,
     ``bins=[0, 18, 65]``, ``within=(0, 100)``, ``column=["lat", "lon"]`` with ``grid=(15, 15)``.

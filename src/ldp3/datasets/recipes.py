@@ -6,15 +6,16 @@ from typing import ClassVar, final
 
 import polars as pl
 
-from ldp3.datasets.base import Pick, Reading, Source
-from ldp3.datasets.binning import grid_cells
-from ldp3.datasets.columns import COORDINATES
-from ldp3.datasets.counting import count
-from ldp3.datasets.files import open_file
-from ldp3.datasets.missing import plural
-from ldp3.datasets.transactions import single_values
-from ldp3.datasets.users import VALUE, Users
+from ldp3.datasets.base import Source
 from ldp3.errors import require
+from ldp3.reading.binning import grid_cells
+from ldp3.reading.columns import COORDINATES
+from ldp3.reading.counting import count
+from ldp3.reading.files import open_file
+from ldp3.reading.missing import plural
+from ldp3.reading.options import Pick, Reading
+from ldp3.reading.transactions import single_values
+from ldp3.reading.users import VALUE, Users
 from ldp3.types import Dataset
 
 

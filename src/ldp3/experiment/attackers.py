@@ -13,7 +13,7 @@ from ldp3.errors import InvalidParameter
 from ldp3.experiment.cells import Cell
 from ldp3.experiment.grid import Choice, Experiment, Way
 from ldp3.protocols.base import FrequencyOracle, PureOracle
-from ldp3.randomness.streams import stream
+from ldp3.randomness import stream
 from ldp3.types import Dataset, Tally
 
 

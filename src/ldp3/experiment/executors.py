@@ -9,12 +9,11 @@ from contextlib import contextmanager
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from ldp3.cores import available_cores
 from ldp3.errors import InvalidParameter, as_python, one_of, short, whole
 from ldp3.experiment.dask import cluster, on_dask
 from ldp3.experiment.lab import Lab, lab_of
 from ldp3.experiment.tasks import Workers
-from ldp3.progress import Progress
+from ldp3.progress import Progress, available_cores
 
 if TYPE_CHECKING:
     from distributed import Client

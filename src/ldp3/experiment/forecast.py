@@ -4,11 +4,11 @@ import sys
 import time
 from dataclasses import dataclass
 
-from ldp3.cores import available_cores
 from ldp3.experiment.cells import Block, Cell
 from ldp3.experiment.lab import Lab
 from ldp3.experiment.tasks import run_block
-from ldp3.randomness.streams import stream
+from ldp3.progress import available_cores
+from ldp3.randomness import stream
 
 ROW = 150  # bytes of one row of the table while it is put together, measured
 

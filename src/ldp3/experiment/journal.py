@@ -25,10 +25,9 @@ from ldp3.experiment.cells import Measured, Outcome
 from ldp3.experiment.earlier import goes_on, may_go_on, planned
 from ldp3.experiment.grid import Experiment
 from ldp3.experiment.lines import read, written
-from ldp3.files import lock, sync_folder
+from ldp3.files import lock, sealed, sync_folder, unsealed
 from ldp3.results.storage import files_of, is_table, read_manifest, read_table
 from ldp3.results.table import Results
-from ldp3.seals import sealed, unsealed
 
 SYNCED = 2.0  # seconds of finished work that a power cut may cost, at most, beside the last block
 

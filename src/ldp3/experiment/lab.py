@@ -24,7 +24,7 @@ from ldp3.noise import PureNoise
 from ldp3.plugins import plugin
 from ldp3.postprocessing.base import method
 from ldp3.protocols.base import FrequencyOracle, users_between
-from ldp3.randomness.streams import stream
+from ldp3.randomness import stream
 from ldp3.results import names
 from ldp3.types import Estimate, Tally
 

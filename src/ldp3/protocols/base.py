@@ -24,7 +24,7 @@ from ldp3.errors import (
 )
 from ldp3.noise import PureNoise, Support
 from ldp3.protocols.layout import Layout, Numbers
-from ldp3.randomness.words import Words
+from ldp3.randomness import Words
 from ldp3.types import Channel, Estimate, Tally
 
 CHUNK = 65_536  # users at a time

@@ -16,8 +16,7 @@ from ldp3.kernels.compile import njit
 from ldp3.kernels.source import words
 from ldp3.protocols.base import PureOracle
 from ldp3.protocols.layout import Code
-from ldp3.randomness.thresholds import WORDS, ceil_threshold, exp
-from ldp3.randomness.words import Words
+from ldp3.randomness import WORDS, Words, ceil_threshold, exp
 from ldp3.types import Tally
 
 

@@ -14,7 +14,7 @@ from ldp3.noise import Noise
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.protocols.layout import Numbers
 from ldp3.protocols.unary import UnaryEncoding
-from ldp3.randomness.thresholds import ceil_threshold, exp, floor_threshold
+from ldp3.randomness import ceil_threshold, exp, floor_threshold
 from ldp3.types import Estimate, Tally
 
 STEPS = 1024  # of the grid that noise is drawn on, to one user

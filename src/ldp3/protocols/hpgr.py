@@ -16,7 +16,7 @@ from ldp3.protocols.base import FrequencyOracle
 from ldp3.protocols.hr import BlockNoise
 from ldp3.protocols.layout import Code
 from ldp3.protocols.singer import Geometry, dimension, geometry, is_prime_power
-from ldp3.randomness.thresholds import WORDS, ceil_threshold, exp
+from ldp3.randomness import WORDS, ceil_threshold, exp
 from ldp3.types import Estimate, Tally
 
 MOST_REPORTS = 2**28

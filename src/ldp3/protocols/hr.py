@@ -17,8 +17,7 @@ from ldp3.kernels.source import Key, fill, key_of, open_source
 from ldp3.noise import Noise
 from ldp3.protocols.base import CHUNK, FrequencyOracle
 from ldp3.protocols.layout import Code
-from ldp3.randomness.thresholds import WORDS, ceil_threshold, exp
-from ldp3.randomness.words import Words
+from ldp3.randomness import WORDS, Words, ceil_threshold, exp
 from ldp3.types import Estimate, Tally
 
 MOST_REPORTS = 2**28

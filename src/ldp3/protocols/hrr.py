@@ -17,8 +17,7 @@ from ldp3.kernels.compile import njit
 from ldp3.kernels.source import Key, fill, key_of, next_word, open_source
 from ldp3.protocols.base import CHUNK, PureOracle
 from ldp3.protocols.layout import Code
-from ldp3.randomness.thresholds import WORDS, exp, floor_threshold
-from ldp3.randomness.words import Words
+from ldp3.randomness import WORDS, Words, exp, floor_threshold
 from ldp3.types import Tally
 
 MOST_VALUES = 2**28

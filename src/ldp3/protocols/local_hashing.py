@@ -18,8 +18,7 @@ from ldp3.protocols.base import PureOracle, independent_supports
 from ldp3.protocols.design import Design, least, require_design, risk
 from ldp3.protocols.grr import lie_words, respond, tell
 from ldp3.protocols.layout import Fields
-from ldp3.randomness.thresholds import WORDS, exp
-from ldp3.randomness.words import Words
+from ldp3.randomness import WORDS, Words, exp
 from ldp3.types import Tally
 
 HASH_VERSION = 2  # of the family of hash functions: a seed names another function in another one

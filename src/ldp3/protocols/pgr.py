@@ -21,8 +21,7 @@ from ldp3.protocols.design import Design, require_design
 from ldp3.protocols.layout import Code
 from ldp3.protocols.singer import Geometry, dimension, geometry, is_prime_power
 from ldp3.protocols.subset_selection import subset_risk
-from ldp3.randomness.thresholds import WORDS, ceil_threshold, exp
-from ldp3.randomness.words import Words
+from ldp3.randomness import WORDS, Words, ceil_threshold, exp
 from ldp3.types import Tally
 
 MOST_POINTS = 2**28

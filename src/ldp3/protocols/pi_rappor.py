@@ -16,7 +16,7 @@ from ldp3.protocols.design import risk
 from ldp3.protocols.grr import lie_words, respond
 from ldp3.protocols.layout import Code
 from ldp3.protocols.singer import prime_factors
-from ldp3.randomness.thresholds import WORDS, exp
+from ldp3.randomness import WORDS, exp
 from ldp3.types import Tally
 
 MOST_REPORTS = 2**22

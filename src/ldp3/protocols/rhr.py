@@ -16,7 +16,7 @@ from ldp3.protocols.base import FrequencyOracle
 from ldp3.protocols.grr import lie_words, respond
 from ldp3.protocols.hr import BlockNoise
 from ldp3.protocols.layout import Code
-from ldp3.randomness.thresholds import WORDS
+from ldp3.randomness import WORDS
 from ldp3.types import Estimate, Tally
 
 

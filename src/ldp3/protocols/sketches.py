@@ -28,7 +28,7 @@ from ldp3.protocols.base import FrequencyOracle
 from ldp3.protocols.grr import lie_words, respond
 from ldp3.protocols.layout import Code, Numbers
 from ldp3.protocols.unary import RAPPOR
-from ldp3.randomness.thresholds import WORDS, exp, floor_threshold
+from ldp3.randomness import WORDS, exp, floor_threshold
 from ldp3.types import Estimate, Tally
 
 MOST_CELLS = 2**28

@@ -19,8 +19,7 @@ from ldp3.kernels.subsets import subset_counts
 from ldp3.protocols.base import PureOracle
 from ldp3.protocols.design import Design, least, require_design, risk
 from ldp3.protocols.layout import Bits
-from ldp3.randomness.thresholds import WORDS, exp, floor_threshold
-from ldp3.randomness.words import Words
+from ldp3.randomness import WORDS, Words, exp, floor_threshold
 from ldp3.types import Tally
 
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from ldp3.protocols.base import FrequencyOracle
-from ldp3.randomness.streams import stream
-from ldp3.randomness.words import Words
+from ldp3.randomness import Words, stream
 from ldp3.types import Tally
 
 SECONDS = 0.02  # of work that is timed, at the least, where there is enough of it

@@ -29,7 +29,7 @@ from functools import cached_property
 import numpy as np
 
 from ldp3.arrays import FloatArray, IntArray, apportion
-from ldp3.randomness.streams import stream
+from ldp3.randomness import stream
 from ldp3.recommendation.smooth import SmoothPrior, rough_prior
 from ldp3.types import Dataset
 

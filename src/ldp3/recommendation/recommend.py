@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 
 from ldp3.arrays import FloatArray
-from ldp3.cores import available_cores
 from ldp3.datasets.loading import load_all
 from ldp3.errors import InvalidParameter
 from ldp3.experiment.cells import Cell
@@ -18,7 +17,7 @@ from ldp3.experiment.grid import NOBODY, Experiment, Named, experiment
 from ldp3.experiment.lab import Lab
 from ldp3.experiment.run import Rule, run
 from ldp3.noise import Noise, PureNoise
-from ldp3.progress import Bar, Progress
+from ldp3.progress import Bar, Progress, available_cores
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.recommendation import headline, race
 from ldp3.recommendation.answer import Answer, Recommendation, ValueInterval

@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 
 from ldp3 import specs
-from ldp3.adversary.inference import exact_success, simulated_successes
 from ldp3.attacks.base import Attack, amplification
 from ldp3.attacks.scene import fake_count
 from ldp3.attacks.targets import target_codes
@@ -18,6 +17,7 @@ from ldp3.protocols.base import PureOracle
 from ldp3.reporting.findings import Findings
 from ldp3.reporting.selection import IS_SHARE
 from ldp3.results.table import Results
+from ldp3.threats.inference import exact_success, simulated_successes
 from ldp3.types import Dataset
 
 BEYOND = 1.25  # of the largest share of fake users, that lines end at

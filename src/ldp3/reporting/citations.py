@@ -13,8 +13,8 @@ from itertools import chain, count
 from types import ModuleType
 
 from ldp3 import kinds, specs
-from ldp3.docstrings import reference
 from ldp3.errors import LDPError
+from ldp3.kinds import reference
 from ldp3.reporting.works import Work, works
 from ldp3.results.table import Results
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from ldp3 import kinds, specs
-from ldp3.docstrings import summary
 from ldp3.errors import LDPError
+from ldp3.kinds import summary
 from ldp3.reporting.findings import Findings
 from ldp3.results.names import written
 

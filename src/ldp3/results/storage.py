@@ -8,12 +8,11 @@ from typing import Any
 
 import polars as pl
 
-from ldp3.apart import Unreadable, decoding_error
 from ldp3.errors import InvalidData, InvalidParameter, as_path
 from ldp3.files import read_json, sync_file, sync_folder, whole_file, write_lines
 from ldp3.results.spreadsheets import read_csv, write_csv
 from ldp3.results.table import LIMITS, SCHEMA, Results
-from ldp3.tables import collect
+from ldp3.sandbox import Unreadable, collect, decoding_error
 from ldp3.types import Dataset
 
 FOLDER = ("table", "truth", "means", "estimates")

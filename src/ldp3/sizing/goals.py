@@ -11,7 +11,7 @@ from ldp3.arrays import FloatArray, IntArray, apportion
 from ldp3.noise import Noise, PureNoise
 from ldp3.postprocessing.base import PostProcessor
 from ldp3.protocols.base import FrequencyOracle
-from ldp3.randomness.streams import stream
+from ldp3.randomness import stream
 from ldp3.sizing.solving import least_users
 
 MOST_RUNS, LEAST_RUNS = 24, 6  # collections that are simulated for a mean error

@@ -15,7 +15,7 @@ from ldp3.attacks.base import Attack
 from ldp3.errors import LDPError
 from ldp3.progress import Progress
 from ldp3.protocols.base import FrequencyOracle, PureOracle
-from ldp3.randomness.streams import stream
+from ldp3.randomness import stream
 from ldp3.types import Tally
 from ldp3.verification.base import ALPHA, Finding, binomial_p, exact, examine, mean_p
 from ldp3.verification.randomness import untouched_globals

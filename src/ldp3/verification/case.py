@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ldp3.arrays import FloatArray, IntArray, Reports
 from ldp3.protocols.base import FrequencyOracle, PureOracle
-from ldp3.randomness.streams import stream
+from ldp3.randomness import stream
 from ldp3.types import Tally
 from ldp3.verification.features import Features
 

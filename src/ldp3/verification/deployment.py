@@ -8,7 +8,7 @@ import numpy as np
 from ldp3.arrays import FloatArray, Reports
 from ldp3.errors import whole
 from ldp3.protocols.base import PureOracle
-from ldp3.randomness.words import Words
+from ldp3.randomness import Words
 from ldp3.verification.base import Finding, binomial_p, exact
 from ldp3.verification.case import OracleCase
 from ldp3.verification.independence import view

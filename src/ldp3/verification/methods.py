@@ -12,7 +12,7 @@ from ldp3.errors import LDPError
 from ldp3.noise import Noise, PureNoise, Support
 from ldp3.postprocessing.base import PostProcessor
 from ldp3.progress import Progress
-from ldp3.randomness.streams import stream
+from ldp3.randomness import stream
 from ldp3.types import Estimate, Tally
 from ldp3.verification.base import Finding, exact, examine
 from ldp3.verification.randomness import untouched_globals

@@ -10,7 +10,7 @@ from ldp3.arrays import FloatArray
 from ldp3.errors import LDPError
 from ldp3.metrics.base import Metric
 from ldp3.progress import Progress
-from ldp3.randomness.streams import stream
+from ldp3.randomness import stream
 from ldp3.types import Dataset
 from ldp3.verification.base import Finding, exact, examine
 from ldp3.verification.randomness import untouched_globals

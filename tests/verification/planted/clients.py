@@ -7,7 +7,7 @@ import numpy as np
 
 from ldp3.arrays import Reports
 from ldp3.protocols.layout import Bytes, Code, Layout
-from ldp3.randomness.words import Words
+from ldp3.randomness import Words
 from tests.verification.planted.honest import HonestClient
 
 

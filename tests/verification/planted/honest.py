@@ -11,9 +11,8 @@ from ldp3.errors import require_values
 from ldp3.noise import Noise
 from ldp3.protocols.base import FrequencyOracle, PureOracle, independent_supports
 from ldp3.protocols.layout import Code, Layout
-from ldp3.randomness.thresholds import WORDS, ceil_threshold
-from ldp3.randomness.thresholds import exp as exact_exp
-from ldp3.randomness.words import Words
+from ldp3.randomness import WORDS, Words, ceil_threshold
+from ldp3.randomness import exp as exact_exp
 from ldp3.types import Estimate, Tally
 
 

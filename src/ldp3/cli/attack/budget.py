@@ -35,8 +35,8 @@ def budget(
     column
         The column of the frequencies.
     """
-    from ldp3.adversary.budget import budget
-    from ldp3.adversary.tables import frequencies_in, oracles
+    from ldp3.threats.budget import budget
+    from ldp3.threats.tables import frequencies_in, oracles
 
     frequencies = frequencies_in(published, column)
     if population < 1:

@@ -35,8 +35,8 @@ def cost(
     format
         How the table is printed.
     """
-    from ldp3.adversary.tables import cost_rows, render
     from ldp3.attacks.targets import target_codes
+    from ldp3.threats.tables import cost_rows, render
 
     users = one_dataset(data, reading, plugins, "An attack is on one collection")
     users = users if population is None else users.scaled(population)

@@ -46,7 +46,7 @@ def infer(
     format
         How the table is printed.
     """
-    from ldp3.adversary.tables import infer_rows, render
+    from ldp3.threats.tables import infer_rows, render
 
     if not all(seen >= 1 for seen in rounds):
         raise InvalidParameter(f"`rounds` must be at least 1, got {min(rounds)}.")

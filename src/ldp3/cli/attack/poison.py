@@ -61,11 +61,11 @@ def poison(
     format
         How the table is printed.
     """
-    from ldp3.adversary.poisoning import poisoned
-    from ldp3.adversary.tables import render_poison
     from ldp3.attacks.scene import TargetShare
     from ldp3.experiment.grid import experiment
     from ldp3.experiment.looks import built
+    from ldp3.threats.poisoning import poisoned
+    from ldp3.threats.tables import render_poison
 
     named = [spec for spec in options.specs("-a", attack) if spec != "none"]
     if not named:

@@ -68,7 +68,7 @@ class MyProtocol(PureOracle):
 
     # To make real people's reports with it, say how one report is drawn from uniform 64-bit words
     # and which whole numbers that takes, and let p, q and `perturb` use the same ones. Here, with
-    # `from ldp3.randomness import thresholds` and `from ldp3.randomness.words import Words`:
+    # `from ldp3.randomness import thresholds` and `from ldp3.randomness import Words`:
     #
     #     @property
     #     def constants(self) -> dict[str, int]:

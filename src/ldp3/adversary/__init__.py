@@ -1,1 +1,0 @@
-"""What an adversary learns, or needs: values of people, the budget, a ranking."""

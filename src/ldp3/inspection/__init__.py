@@ -1,1 +1,0 @@
-"""Inspection: do reports look as if honest clients had sent them?"""

@@ -1,1 +1,0 @@
-"""Where randomness comes from, and exact probabilities to compare it with."""

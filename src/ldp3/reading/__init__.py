@@ -1,0 +1,1 @@
+"""From a file or an object to how many people hold each value."""

@@ -1,0 +1,157 @@
+"""The bytes of a file: unpacked, in UTF-8, with line feeds between its lines."""
+
+import io
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ldp3.errors import InvalidData, did_you_mean
+from ldp3.reading.packing import ENDINGS, member_name, only_member, packing, unpacked_blocks
+from ldp3.sandbox import heed_ctrl_c
+
+STDIN = ("-", "/dev/stdin", str(Path("/dev/stdin")))  # Windows turns the slashes
+SAMPLE = 2**20  # bytes that are looked at to see how a text file is written
+BLOCK = 2**18
+UNPACKED = 2**31  # bytes of a packed file that are held in memory
+STREAMED = (None, "gz", "zst")  # what polars unpacks while it reads text
+WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")  # some are zip files of their own
+
+
+@dataclass(frozen=True)
+class Content:
+    """The bytes of one file.
+
+    Parameters
+    ----------
+    name
+        The file's name without the endings of what packs it: ``visits.csv`` for ``visits.csv.gz``.
+    source
+        What messages call the file.
+    path
+        Where the file is.
+    packed
+        What packs the file, if it is packed.
+    memory
+        The bytes themselves, unpacked, where polars cannot read the file as it is.
+    """
+
+    name: str
+    source: str
+    path: Path
+    packed: str | None = None
+    memory: bytes | None = None
+
+    @property
+    def scannable(self) -> Any:
+        """What polars reads: the file, or its bytes."""
+        return self.path if self.memory is None else self.memory
+
+    def sample(self) -> bytes:
+        """The first bytes, unpacked."""
+        return next(self.blocks(SAMPLE), b"")
+
+    def blocks(self, size: int = BLOCK) -> Iterator[bytes]:
+        """All bytes, unpacked, in pieces."""
+        if self.memory is not None:
+            return unpacked_blocks(partial(io.BytesIO, self.memory), None, self.source, size)
+        if self.packed == "zip":
+            return unpacked_blocks(partial(only_member, self.path), "zip", self.source, size)
+        return unpacked_blocks(lambda: self.path.open("rb"), self.packed, self.source, size)
+
+    def in_memory(self) -> "Content":
+        """The same bytes, in memory where they are packed."""
+        if self.memory is not None or self.packed is None:
+            return self
+        return replace(self, memory=b"".join(self._bounded()))
+
+    def _bounded(self) -> Iterator[bytes]:
+        """All bytes, unpacked, as long as they can be held."""
+        size = 0
+        for block in self.blocks(SAMPLE):
+            if (size := size + len(block)) > UNPACKED:
+                most = f"{UNPACKED / 2**30:g} GiB"
+                raise InvalidData(f"{self.source}: holds more than {most}; unpack it first.")
+            yield block
+
+    def as_text(self) -> "Content":
+        """The same text in UTF-8 with line feeds; nothing is copied if it is so already."""
+        start = self.sample()
+        if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            return replace(self, memory=_line_feeds(self._from_utf16()))
+        if b"\0" in start:
+            wide = start.count(0) > len(start) / 4
+            what = "UTF-16 without its mark" if wide else "binary data"
+            raise InvalidData(f"{self.source}: holds {what}, not UTF-8 text; save it as that.")
+        if b"\r" in start and b"\n" not in start:  # as old Macintoshes wrote
+            return replace(self, memory=_line_feeds(b"".join(self.blocks(SAMPLE))))
+        return self if self.packed in STREAMED else self.in_memory()
+
+    def _from_utf16(self) -> bytes:
+        try:
+            return b"".join(self.blocks(SAMPLE)).decode("utf-16").encode()
+        except UnicodeDecodeError:
+            raise InvalidData(f"{self.source}: is damaged UTF-16 text; save it as UTF-8.") from None
+
+
+def content(path: Path) -> Content:
+    """The bytes of a file, or of standard input for ``-``."""
+    if str(path) in STDIN:
+        return _standard_input()
+    require_readable(path)
+    with path.open("rb") as file:
+        packed = packing(file.read(6))
+    name = path.name
+    while name.lower().endswith(ENDINGS):
+        name = name[: name.rindex(".")]
+    if name.lower().endswith(WORKBOOKS) and name == path.name:
+        return Content(name, str(path), path)
+    if packed == "zip":
+        name = Path(name).stem + Path(member_name(path)).suffix
+    return Content(name, str(path), path, packed)
+
+
+def require_readable(path: Path) -> None:
+    """Refuse what is not a file with something in it, or has a name that Polars cannot hold."""
+    if re.search("[\ud800-\udfff]", str(path)):
+        raise InvalidData(f"{str(path)!r}: the name is not UTF-8; rename the file.")
+    try:
+        with path.open("rb") as file:
+            if path.is_file() and not file.read(1):
+                raise InvalidData(f"{path}: is empty; at least two different values are needed.")
+    except FileNotFoundError:
+        raise InvalidData(f"{path}: there is no such file.{_similar(path)}") from None
+    except OSError as error:
+        raise InvalidData(f"{path}: cannot be opened: {error.strerror}.") from None
+    if not path.is_file():
+        raise InvalidData(f"{path}: is not a regular file; pipe its data in, and read them as -.")
+
+
+def _standard_input() -> Content:
+    name = "standard input"
+    if sys.stdin is None or sys.stdin.isatty():
+        raise InvalidData(f"{name}: is a terminal; pipe the data in, as in … | ldp3 run -d -")
+    heed_ctrl_c()
+    given = sys.stdin.buffer.read()
+    if not given:
+        raise InvalidData(f"{name}: is empty; at least two different values are needed.")
+    packed = packing(given[:6])
+    if packed == "zip":
+        raise InvalidData(f"{name}: is a zip file; unpack it first, as in unzip -p FILE | ldp3 …")
+    plain = b"".join(unpacked_blocks(partial(io.BytesIO, given), packed, name, SAMPLE))
+    return Content(name, name, Path("-"), packed, plain)
+
+
+def _line_feeds(text: bytes) -> bytes:
+    return text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+
+def _similar(path: Path) -> str:
+    folder = path.parent
+    try:
+        return did_you_mean(path.name, [p.name for p in folder.iterdir() if p.is_file()])
+    except OSError:
+        return f" There is no folder {str(folder)!r} either."

@@ -1,0 +1,146 @@
+"""What fake users achieve in an experiment: paired, and as the formula says."""
+
+from math import sqrt
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats import norm
+
+import ldp3
+from ldp3.attacks.scene import TargetShare, fake_count
+from ldp3.errors import InvalidParameter
+from ldp3.experiment.grid import experiment
+from ldp3.experiment.lab import Lab
+from ldp3.experiment.run import run
+from ldp3.threats.poisoning import poisoned
+
+ALPHA = 1e-6
+DATA = ldp3.load("zipf(s=1.1, d=12, n=3_000)")
+TARGETS = ("bottom:3",)
+
+
+def lab(attacks: Any = ("ria", "mga"), fakes: Any = "5%", **more: Any) -> Lab:
+    settings: dict[str, Any] = {"repeats": 20, "protocols": ["grr", "oue", "olh"], **more}
+    return Lab(
+        experiment(
+            [DATA],
+            methods="norm_sub",
+            metrics=["l1", TargetShare(TARGETS)],
+            attacks=attacks,
+            fake_users=fakes,
+            targets=TARGETS,
+            **settings,
+        )
+    )
+
+
+def table(at: Lab) -> pl.DataFrame:
+    return poisoned(at, run(at)).table
+
+
+def test_the_measured_gain_is_the_formula() -> None:
+    found = table(lab(["ria", "mga", "rpa"])).filter(pl.col("method") == "none")
+    assert len(found) == 9
+    for row in found.iter_rows(named=True):
+        # fake reports only: the honest draw is shared. A normal law of the mean of 20 repeats
+        away = abs(row["gain"] - row["formula"]) / (row["sd"] / sqrt(20))
+        assert away < 2 * norm.isf(ALPHA / 18), row  # twice, for sd is measured too
+
+
+def test_no_fake_users_no_gain_whatever_the_method() -> None:
+    found = table(lab(fakes=0, repeats=3))
+    assert found["gain"].to_list() == [0.0] * 12
+    assert found["clean"].to_list() == found["attacked"].to_list()
+
+
+def test_clean_numbers_are_those_of_a_run_without_attacks() -> None:
+    alone = run(lab("none", repeats=3)).table
+    beside = run(lab(repeats=3)).table.filter(pl.col("attack") == "none")
+    assert alone.equals(beside)
+
+
+def test_users_one_by_one_gain_as_much() -> None:
+    found = table(lab("mga(padding='none')", protocols=["grr", "oue"], simulate="users", repeats=8))
+    for row in found.filter(pl.col("method") == "none").iter_rows(named=True):
+        # supports of fake reports are fixed but for the choice of a target, which moves nothing
+        # of the sum; what varies is the honest draw's weight, β times its own error
+        assert row["gain"] == pytest.approx(row["formula"], abs=0.05 * row["formula"])
+
+
+def test_errors_and_the_share_that_is_left_are_of_the_same_collections() -> None:
+    found = table(lab("mga", protocols="oue", repeats=4))
+    raw, processed = (found.filter(pl.col("method") == name) for name in ("none", "norm_sub"))
+    assert raw["left"].to_list() == [1.0]
+    assert processed["left"][0] == pytest.approx(processed["gain"][0] / raw["gain"][0])
+    assert processed["fakes"][0] == fake_count("5%", DATA.n) == 158
+
+
+def test_results_name_the_attack_and_how_many_they_are() -> None:
+    results = ldp3.benchmark(DATA, protocols="oue", methods="none", repeats=2, attacks="mga",
+                             fake_users=0.05, targets="top:2")  # fmt: skip
+    assert set(results.table["attack"]) == {"none", "mga"}
+    about = results.manifest
+    assert (about["fake_users"], about["targets"]) == ("0.05", ["top:2"])
+
+
+def test_an_attack_that_was_asked_for_and_cannot_be_is_refused() -> None:
+    with pytest.raises(InvalidParameter, match="steer cannot be carried out against olh"):
+        lab("steer", protocols=["olh"])
+
+
+def test_of_a_set_what_cannot_be_attacked_is_left_out_and_said() -> None:
+    at = lab("mga", protocols="all")
+    assert "MGA cannot be carried out against HR: left out there." in at.notes
+    assert ("mga", "hr") not in {(c.attack, c.protocol) for c in at.cells}
+    assert ("none", "hr") in {(c.attack, c.protocol) for c in at.cells}
+
+
+@pytest.mark.parametrize("bad", ["100%", "1.5", -1, "many", float("nan"), True, None, "-3%"])
+def test_a_number_of_fakes_that_cannot_be_is_refused(bad: object) -> None:
+    with pytest.raises(InvalidParameter, match="fake_users"):
+        lab(fakes=bad)
+
+
+@pytest.mark.parametrize("bad", ["top:0", "bottom:13", "nobody", [], [3]])
+def test_targets_that_cannot_be_are_refused(bad: Any) -> None:
+    with pytest.raises(InvalidParameter, match="targets"):
+        ldp3.benchmark(DATA, repeats=1, attacks="mga", fake_users=10, targets=bad)
+
+
+def test_random_targets_come_from_the_seed() -> None:
+    from ldp3.attacks.targets import target_codes
+
+    assert target_codes(DATA, "random:5", 1) == target_codes(DATA, "random:5", 1)
+    drawn = {target_codes(DATA, "random:5", seed) for seed in range(20)}
+    assert len(drawn) > 10
+    assert all(len(set(codes)) == 5 and set(codes) <= set(range(12)) for codes in drawn)
+    assert np.isin(target_codes(DATA, "top:3"), np.argsort(-DATA.histogram)[:3]).all()
+
+
+def test_each_of_several_numbers_of_fake_users_is_as_if_it_were_alone() -> None:
+    several = table(lab(fakes=["1%", "5%", 300], repeats=3))
+    alone = table(lab(fakes="5%", repeats=3))
+    own = several.filter(pl.col("attack").str.ends_with(" at 5%"))
+    assert own["attack"].unique(maintain_order=True).to_list() == ["ria at 5%", "mga at 5%"]
+    assert own.drop("attack").equals(alone.drop("attack"))
+    numbers = dict(several.select("attack", "fakes").unique().rows())
+    assert (numbers["mga at 1%"], numbers["mga at 5%"], numbers["mga at 300"]) == (30, 158, 300)
+
+
+@pytest.mark.parametrize("given", [[], ["1%", "100%"], [5, -1]])
+def test_several_numbers_of_which_one_cannot_be_are_refused(given: list[Any]) -> None:
+    with pytest.raises(InvalidParameter, match="`fake_users`"):
+        lab(fakes=given)
+
+
+def test_a_target_that_is_no_text_is_refused_in_one_line() -> None:
+    with pytest.raises(InvalidParameter, match="`targets` are labels"):
+        ldp3.benchmark(DATA, attacks="mga", fake_users=5, targets=7)  # type: ignore[arg-type]
+
+
+def test_words_of_a_spec_need_no_quotes() -> None:
+    assert [c.spec for c in lab(["mga(padding=law)"]).experiment.attacks[1:]] == [
+        "mga(padding='law')"
+    ]
