@@ -68,13 +68,13 @@ class MyProtocol(PureOracle):
 
     # To make real people's reports with it, say how one report is drawn from uniform 64-bit words
     # and which whole numbers that takes, and let p, q and `perturb` use the same ones. Here, with
-    # `from ldp3.randomness import thresholds` and `from ldp3.randomness import Words`:
+    # `from ldp3.randomness import WORDS, Words, ceil_threshold, exp`:
     #
     #     @property
     #     def constants(self) -> dict[str, int]:
-    #         odds = thresholds.exp(self.epsilon)
-    #         lie = thresholds.ceil_threshold(1 / (odds + self.d - 1))  # rounded towards privacy
-    #         return {"lie": lie, "truth": thresholds.WORDS - (self.d - 1) * lie}
+    #         odds = exp(self.epsilon)
+    #         lie = ceil_threshold(1 / (odds + self.d - 1))  # rounded towards privacy
+    #         return {"lie": lie, "truth": WORDS - (self.d - 1) * lie}
     #
     #     def draw(self, value: int, words: Words) -> int:
     #         word, lie, truth = next(words), self.constants["lie"], self.constants["truth"]
