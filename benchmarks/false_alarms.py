@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=1_000)
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--protocols", nargs="*", default=list(find(FrequencyOracle)))  # type: ignore[type-abstract]
+    parser.add_argument("--protocols", nargs="*", default=list(find(FrequencyOracle)))
     given = parser.parse_args(arguments)
     for name in given.protocols:
         settings = checks = suspicious = faults = 0

@@ -38,7 +38,7 @@ def noise(oracle: FrequencyOracle) -> float:
 def measure(d: int) -> dict[str, Any]:
     """All protocols on one domain."""
     rows = []
-    for name, cls in find(FrequencyOracle).items():  # type: ignore[type-abstract]
+    for name, cls in find(FrequencyOracle).items():
         if name == "ue":  # is oue
             continue
         row: dict[str, Any] = {"protocol": name, "instead": cls.instead}

@@ -28,7 +28,7 @@ def main() -> None:
     parser.add_argument("--domains", type=int, nargs="+", default=[105, 1024])
     parser.add_argument("--users", type=int, nargs="+", default=[10**3, 10**6, 10**9, 10**12])
     parser.add_argument("--repeats", type=int, default=51)
-    parser.add_argument("--methods", nargs="+", default=sorted(find(PostProcessor)))  # type: ignore[type-abstract]
+    parser.add_argument("--methods", nargs="+", default=sorted(find(PostProcessor)))
     options = parser.parse_args()
     cases = [(d, n) for d in options.domains for n in options.users]
     datasets = [ldp3.load(f"zipf(s=1.1, d={d}, n={n})") for d, n in cases]
@@ -42,7 +42,7 @@ def main() -> None:
             est = oracle.estimate(oracle.simulate(data.histogram, ldp3.stream(0)))
             row.append(cost(partial(method, est), options.repeats))
         print(f"| {name} | " + " | ".join(f"{t:.3f}" for t in row) + " |", flush=True)
-    for name in sorted(find(Metric)):  # type: ignore[type-abstract]
+    for name in sorted(find(Metric)):
         row = []
         for data in datasets:
             metric, truth = ldp3.metric(name).for_data(data), data.frequencies

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import ldp3
+from ldp3.kinds import every_kind, find
 
 SLOW = (
     "numpy",
@@ -32,8 +33,28 @@ def test_a_star_brings_every_public_name() -> None:
     assert set(ldp3.__all__) <= set(scope)
 
 
-def test_what_is_looked_up_lazily_is_public() -> None:
-    assert set(ldp3._LAZY) <= set(ldp3.__all__)
+@pytest.mark.parametrize("kind", every_kind().values())
+def test_a_package_exports_what_its_modules_hold(kind: type) -> None:
+    package = sys.modules[kind.__module__.rpartition(".")[0]]
+    assert package is getattr(ldp3, package.__name__.removeprefix("ldp3."))
+    for cls in (kind, *find(kind).values()):
+        assert getattr(package, cls.__name__) is cls
+        assert cls.__name__ in dir(package)
+    with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
+        _ = package.Nothing
+
+
+def test_a_package_imports_what_it_holds_when_it_is_asked_and_needs_few() -> None:
+    code = (
+        "import sys\nsys.modules.update(dict.fromkeys(['numba', 'scipy', 'polars']))\n"
+        "import ldp3\npackages = [getattr(ldp3, name) for name in ldp3._PACKAGES]\n"
+        "print('numpy' in sys.modules)\n"
+        "[getattr(package, name) for package in packages[2:] for name in dir(package)]\n"
+        "print(ldp3.protocols.OLH(1.0, 4).g, ldp3.postprocessing.NormSub.__name__)"
+    )
+    done = ran(code + "\nldp3.datasets.Zipf")
+    assert done.stdout == "False\n4 NormSub\n"
+    assert "ImportError: ldp3.datasets needs polars: pip install 'ldp3[full]'." in done.stderr
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

@@ -6,30 +6,39 @@ from typing import TYPE_CHECKING, Any
 from ldp3.errors import LDPError, needing_full, require_values
 
 if TYPE_CHECKING:  # nobody must wait for what they do not use, nor `ldp3 --help` for NumPy
-    from ldp3.attacks.base import Attack
-    from ldp3.collection.aggregator import Aggregator
-    from ldp3.collection.client import Client
-    from ldp3.collection.differences import difference
-    from ldp3.collection.plan import Plan
-    from ldp3.datasets.base import Source
-    from ldp3.datasets.loading import load
-    from ldp3.experiment.run import benchmark
-    from ldp3.metrics.base import Metric
-    from ldp3.noise import Noise, PureNoise, Support
-    from ldp3.postprocessing.base import PostProcessor
-    from ldp3.protocols.base import FrequencyOracle, PureOracle
-    from ldp3.protocols.layout import Bits, Code, Fields
-    from ldp3.randomness import Words, secure, stream
-    from ldp3.recommendation.recommend import recommend
-    from ldp3.reporting.figures import plot
-    from ldp3.reporting.page import report
-    from ldp3.results.storage import load_results
-    from ldp3.results.table import Results
-    from ldp3.sizing.size import size
-    from ldp3.threats.detection import inspect
-    from ldp3.threats.inference import inference
-    from ldp3.types import Dataset, Estimate, Tally
-    from ldp3.verification.verify import verify
+    from ldp3.attacks.base import Attack as Attack
+    from ldp3.collection.aggregator import Aggregator as Aggregator
+    from ldp3.collection.client import Client as Client
+    from ldp3.collection.differences import difference as difference
+    from ldp3.collection.plan import Plan as Plan
+    from ldp3.datasets.base import Source as Source
+    from ldp3.datasets.loading import load as load
+    from ldp3.experiment.run import benchmark as benchmark
+    from ldp3.metrics.base import Metric as Metric
+    from ldp3.noise import Noise as Noise
+    from ldp3.noise import PureNoise as PureNoise
+    from ldp3.noise import Support as Support
+    from ldp3.postprocessing.base import PostProcessor as PostProcessor
+    from ldp3.protocols.base import FrequencyOracle as FrequencyOracle
+    from ldp3.protocols.base import PureOracle as PureOracle
+    from ldp3.protocols.layout import Bits as Bits
+    from ldp3.protocols.layout import Code as Code
+    from ldp3.protocols.layout import Fields as Fields
+    from ldp3.randomness import Words as Words
+    from ldp3.randomness import secure as secure
+    from ldp3.randomness import stream as stream
+    from ldp3.recommendation.recommend import recommend as recommend
+    from ldp3.reporting.figures import plot as plot
+    from ldp3.reporting.page import report as report
+    from ldp3.results.storage import load_results as load_results
+    from ldp3.results.table import Results as Results
+    from ldp3.sizing.size import size as size
+    from ldp3.threats.detection import inspect as inspect
+    from ldp3.threats.inference import inference as inference
+    from ldp3.types import Dataset as Dataset
+    from ldp3.types import Estimate as Estimate
+    from ldp3.types import Tally as Tally
+    from ldp3.verification.verify import verify as verify
 
 __version__ = "0.2.0"
 
@@ -68,51 +77,15 @@ _LAZY = {
     "stream": "ldp3.randomness",
     "verify": "ldp3.verification.verify",
 }
+_PACKAGES = "attacks", "datasets", "metrics", "postprocessing", "protocols"  # classes with names
 
-__all__ = [
-    "Aggregator",
-    "Attack",
-    "Bits",
-    "Client",
-    "Code",
-    "Dataset",
-    "Estimate",
-    "Fields",
-    "FrequencyOracle",
-    "LDPError",
-    "Metric",
-    "Noise",
-    "Plan",
-    "PostProcessor",
-    "PureNoise",
-    "PureOracle",
-    "Results",
-    "Source",
-    "Support",
-    "Tally",
-    "Words",
-    "benchmark",
-    "difference",
-    "inference",
-    "inspect",
-    "load",
-    "load_results",
-    "metric",
-    "oracle",
-    "plot",
-    "postprocess",
-    "recommend",
-    "report",
-    "require_values",
-    "secure",
-    "size",
-    "stream",
-    "verify",
-]
+__all__ = ["LDPError", "metric", "oracle", "postprocess", "require_values", *_LAZY, *_PACKAGES]
 
 
 def __getattr__(name: str) -> Any:
     """Import what is slow to import when it is asked for."""
+    if name in _PACKAGES:
+        return import_module(f"ldp3.{name}")
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     with needing_full(f"ldp3.{name}"):
@@ -120,29 +93,27 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+    return sorted({*globals(), *__all__})
 
 
 def oracle(
     spec: "str | type[FrequencyOracle] | FrequencyOracle", epsilon: float, d: int
 ) -> "FrequencyOracle":
     """The frequency oracle that `spec` names: ``"olh"``, ``"olh(g=4)"``, a class; or as it is."""
-    from ldp3.protocols.base import FrequencyOracle
-    from ldp3.specs import build
+    from ldp3.protocols.base import build_oracle
 
-    return build(FrequencyOracle, spec, epsilon=epsilon, d=d)  # type: ignore[type-abstract]
+    return build_oracle(spec, epsilon=epsilon, d=d)
 
 
 def postprocess(spec: "str | type[PostProcessor] | PostProcessor") -> "PostProcessor":
     """The post-processing method that `spec` names: ``"norm_sub"``, or ``"power+norm_sub"``."""
-    from ldp3.postprocessing.base import method
+    from ldp3.postprocessing.base import build_method
 
-    return method(spec)
+    return build_method(spec)
 
 
 def metric(spec: "str | type[Metric] | Metric") -> "Metric":
     """The metric that `spec` names, such as ``"l1"``."""
-    from ldp3.metrics.base import Metric
-    from ldp3.specs import build
+    from ldp3.metrics.base import build_metric
 
-    return build(Metric, spec)  # type: ignore[type-abstract]
+    return build_metric(spec)

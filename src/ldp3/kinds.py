@@ -11,18 +11,16 @@ import gc
 import inspect
 import pkgutil
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from ldp3.errors import InvalidParameter, UnknownName, did_you_mean, short, site
+from ldp3.errors import InvalidParameter, UnknownName, did_you_mean, needing_full, short, site
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
-
-T = TypeVar("T")
 
 _BASES = {
     "protocols": ("protocols", "FrequencyOracle"),
@@ -46,9 +44,9 @@ def called(kind: type) -> str:
     return next(s.removesuffix("s") for s, (_, base) in _BASES.items() if base == kind.__name__)
 
 
-def find(kind: type[T], *plugins: ModuleType) -> dict[str, type[T]]:
+def find(kind: type, *plugins: ModuleType) -> dict[str, type[Any]]:
     """Every concrete `kind` that our folder or the given plug-in modules define, by name."""
-    found: dict[str, type[T]] = dict(_ours(kind))  # type: ignore[arg-type]
+    found = dict(_ours(kind))
     for cls in (c for module in plugins for c in defined(module, kind)):
         spelt = _spellings(found)
         for spelling in (name_of(cls), *aliases_of(cls)):
@@ -63,13 +61,38 @@ def find(kind: type[T], *plugins: ModuleType) -> dict[str, type[T]]:
 
 
 @cache
-def _ours(kind: Any) -> dict[str, type[Any]]:
-    package = import_module(_folder(kind))
-    names = (m.name for m in pkgutil.iter_modules(package.__path__, package.__name__ + "."))
-    return {name_of(c): c for m in map(import_module, names) for c in defined(m, kind)}
+def _ours(kind: type) -> dict[str, type[Any]]:
+    return {name_of(c): c for module in _modules(_folder(kind)) for c in defined(module, kind)}
 
 
-def look_up(kind: type[T], name: str, *plugins: ModuleType) -> type[T]:
+def _modules(folder: str) -> Iterator[ModuleType]:
+    inside = pkgutil.iter_modules(import_module(folder).__path__, folder + ".")
+    return (import_module(module.name) for module in inside)
+
+
+def exports(folder: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """`__getattr__` and `__dir__` of a kind's package: all of the kind that its modules define.
+
+    They are imported when somebody asks, and a new one need not be listed.
+    """
+
+    @cache
+    def every() -> dict[str, type]:
+        base = next(base for f, base in _BASES.values() if f"ldp3.{f}" == folder)
+        with needing_full(folder):
+            kind = getattr(import_module(f"{folder}.base"), base)
+            found = [c for m in _modules(folder) for c in classes(m) if issubclass(c, kind)]
+        return {c.__name__: c for c in found}
+
+    def get(name: str) -> Any:
+        if name[:1].isupper() and name in every():  # modules, in small letters, import themselves
+            return every()[name]
+        raise AttributeError(f"module {folder!r} has no attribute {name!r}")
+
+    return get, lambda: sorted({*vars(import_module(folder)), *every()})
+
+
+def look_up(kind: type, name: str, *plugins: ModuleType) -> type[Any]:
     """The class that `name` means, by its own name or an alias, however it is spelt."""
     found = find(kind, *plugins)
     cls = _spellings(found).get(plain(name)) or installed(kind, name)
@@ -85,7 +108,7 @@ def known(kind: type, name: str, *plugins: ModuleType) -> bool:
     return plain(name) in _spellings(find(kind, *plugins)) or installed(kind, name) is not None
 
 
-def installed(kind: type[T], name: str) -> type[T] | None:
+def installed(kind: type, name: str) -> type[Any] | None:
     """What an installed package offers under this name, by an entry point of the kind's group."""
     for point in _entry_points(kind):
         if plain(point.name) == plain(name):
@@ -113,7 +136,7 @@ def installed_names(kind: type) -> dict[str, str]:
     return {p.name: p.dist.name if p.dist else p.value for p in _entry_points(kind)}
 
 
-def defined(module: ModuleType, kind: type[T]) -> list[type[T]]:
+def defined(module: ModuleType, kind: type) -> list[type[Any]]:
     """Every concrete `kind` that a module itself defines."""
     return [c for c in classes(module) if issubclass(c, kind) and not inspect.isabstract(c)]
 
@@ -144,7 +167,7 @@ def snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
-def _spellings(found: dict[str, type[T]]) -> dict[str, type[T]]:
+def _spellings(found: dict[str, type]) -> dict[str, type]:
     return {plain(s): c for own, c in found.items() for s in (own, *aliases_of(c))}
 
 

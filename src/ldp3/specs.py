@@ -4,19 +4,19 @@ import ast
 import re
 from dataclasses import Field, fields
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any
 
 from ldp3.errors import InvalidParameter, did_you_mean, short, site
 from ldp3.kinds import called, find, look_up, name_of
 
-T = TypeVar("T")
 LONGEST = 1_000  # characters of a spec: Python's parser may not survive very deep ones
 
 
-def build(kind: type[T], spec: object, *plugins: ModuleType, **given: Any) -> T:
+def build(kind: type, spec: object, *plugins: ModuleType, **given: Any) -> Any:
     """Make the thing that `spec` means; an object is already made.
 
-    `given` holds what the experiment decides (epsilon, d), a spec what the user tunes.
+    `given` holds what the experiment decides (epsilon, d), a spec what the user tunes. Each kind
+    has a function of its own that says what is given and what is made: `oracle`, `metric` …
     """
     if isinstance(spec, kind):
         return spec
@@ -29,7 +29,7 @@ def build(kind: type[T], spec: object, *plugins: ModuleType, **given: Any) -> T:
     name, params = parse(spec)
     cls = look_up(kind, name, *plugins)
     _require_parameters(cls, params, given)
-    fields_of = {symbol(cls, f.name): f.name for f in fields(cls)}  # type: ignore[arg-type]
+    fields_of = {symbol(cls, f.name): f.name for f in fields(cls)}
     return cls(**given, **{fields_of[name]: value for name, value in params.items()})
 
 

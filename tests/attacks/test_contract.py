@@ -58,7 +58,7 @@ def oracle(spec: str, epsilon: float = 1.0) -> PureOracle:
 
 @cache
 def attack(spec: str, targets: tuple[int, ...] = TARGETS) -> Attack:
-    return build(Attack, spec, targets=targets, honest=HONEST)  # type: ignore[type-abstract]
+    return build(Attack, spec, targets=targets, honest=HONEST)
 
 
 CASES = [
@@ -93,7 +93,7 @@ def apart(one: Any, other: Any) -> float:
 
 
 def test_every_attack_of_ours_is_tried() -> None:
-    assert {spec.partition("(")[0] for spec in ATTACKS} == set(find(Attack))  # type: ignore[type-abstract]
+    assert {spec.partition("(")[0] for spec in ATTACKS} == set(find(Attack))
 
 
 @pytest.mark.parametrize("way", ["tally", "reports"])

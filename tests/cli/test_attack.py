@@ -133,8 +133,8 @@ def collected(folder: Path, attack: str) -> str:
     plan.save(folder / "plan.json")
     honest = np.full(30, 300)
     reports = plan.oracle.perturb(np.repeat(np.arange(30), honest), ldp3.stream(1))
-    fake = build(Attack, attack, targets=(3, 8), honest=honest)  # type: ignore[type-abstract]
-    fakes = fake.reports(plan.oracle, 300, ldp3.stream(2))  # type: ignore[arg-type]
+    fake = build(Attack, attack, targets=(3, 8), honest=honest)
+    fakes = fake.reports(plan.oracle, 300, ldp3.stream(2))
     for name, some in {"honest.parquet": reports, "fakes.bin": fakes}.items():
         format = "parquet" if name.endswith("parquet") else "raw"
         write_reports(folder / name, format, [(plan.wire.encode(some), None)])  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ from ldp3.datasets.synthetic import Synthetic
 from ldp3.errors import InvalidData, InvalidParameter, LDPError, UnknownName
 from ldp3.kinds import find
 
-SHAPES = find(Synthetic)  # type: ignore[type-abstract]
+SHAPES = find(Synthetic)
 each_shape = pytest.mark.parametrize("shape", SHAPES)
 
 
@@ -144,7 +144,7 @@ def test_values_are_kept_for_sources_too() -> None:
 
 
 def test_every_source_has_a_description() -> None:
-    for source in find(Source).values():  # type: ignore[type-abstract]
+    for source in find(Source).values():
         assert source.__doc__
 
 

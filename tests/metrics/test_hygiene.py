@@ -16,8 +16,8 @@ from ldp3.verification import findings
 from ldp3.verification.metrics import broken
 from tests.postprocessing.estimates import estimates, steady
 
-METRICS = sorted(find(Metric))  # type: ignore[type-abstract]
-METHODS = sorted(find(PostProcessor))  # type: ignore[type-abstract]
+METRICS = sorted(find(Metric))
+METHODS = sorted(find(PostProcessor))
 every_metric = pytest.mark.parametrize("spec", METRICS)
 any_vector = arrays(np.float64, st.integers(1, 20), elements=st.floats(-1e15, 1e15))
 
@@ -59,6 +59,6 @@ def test_the_truth_has_the_best_value_whatever_it_sums_to(spec: str, f: FloatArr
 
 @every_metric
 def test_every_metric_states_its_formula_and_shows_an_example(spec: str) -> None:
-    doc = find(Metric)[spec].__doc__ or ""  # type: ignore[type-abstract]
+    doc = find(Metric)[spec].__doc__ or ""
     assert "$$" in doc
     assert ">>>" in doc

@@ -5,7 +5,7 @@ import pytest
 
 import ldp3
 from ldp3.errors import InvalidData, InvalidParameter, LDPError, UnknownName
-from ldp3.postprocessing.base import canonical, method
+from ldp3.postprocessing.base import build_method, canonical_method
 from ldp3.postprocessing.norm_sub import NormSub
 from ldp3.postprocessing.normalising import Norm, NormCut
 from ldp3.types import Tally
@@ -27,13 +27,13 @@ from tests.postprocessing.estimates import estimate, impure
     ],
 )
 def test_other_spellings_have_one_canonical_form(spelling: str, name: str) -> None:
-    assert canonical(spelling) == name
-    assert canonical(ldp3.postprocess(spelling)) == name
+    assert canonical_method(spelling) == name
+    assert canonical_method(ldp3.postprocess(spelling)) == name
 
 
 def test_classes_and_methods_are_taken_as_they_are() -> None:
-    assert method(NormSub) == method("norm_sub") == method(NormSub()) == NormSub()
-    assert canonical(NormSub) == "norm_sub"
+    assert build_method(NormSub) == build_method("norm_sub") == build_method(NormSub()) == NormSub()
+    assert canonical_method(NormSub) == "norm_sub"
 
 
 def test_a_chain_applies_its_parts_in_order() -> None:
@@ -58,8 +58,8 @@ def test_a_chain_needs_what_any_of_its_parts_needs() -> None:
 
 
 def test_a_chain_equals_the_same_chain() -> None:
-    assert method("norm+norm_sub") == method("norm+norm_sub")
-    assert method("norm+norm_sub") != method("norm_sub+norm")
+    assert build_method("norm+norm_sub") == build_method("norm+norm_sub")
+    assert build_method("norm+norm_sub") != build_method("norm_sub+norm")
 
 
 def test_unknown_names_get_a_hint() -> None:

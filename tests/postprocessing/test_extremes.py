@@ -10,7 +10,7 @@ from ldp3.postprocessing.base import PostProcessor
 from ldp3.types import Estimate
 from tests.postprocessing.estimates import PROTOCOLS
 
-METHODS = sorted(find(PostProcessor))  # type: ignore[type-abstract]
+METHODS = sorted(find(PostProcessor))
 
 
 @pytest.mark.filterwarnings("error")

@@ -13,7 +13,7 @@ from ldp3.verification import findings
 from ldp3.verification.methods import broken
 from tests.postprocessing.estimates import estimate, estimates, impure, steady, support
 
-METHODS = sorted(find(PostProcessor))  # type: ignore[type-abstract]
+METHODS = sorted(find(PostProcessor))
 CHAINS = ["power+norm_sub", "norm_cut+norm", "base_cut+em", "norm_sub+npmle", "em+power+norm_mul"]
 every_method = pytest.mark.parametrize("spec", METHODS + CHAINS)
 
@@ -59,7 +59,7 @@ def test_tiny_domains_and_enormous_numbers_are_served(spec: str, f: list[float])
 
 @pytest.mark.parametrize("spec", METHODS)
 def test_every_method_states_its_formula_and_shows_an_example(spec: str) -> None:
-    doc = find(PostProcessor)[spec].__doc__ or ""  # type: ignore[type-abstract]
+    doc = find(PostProcessor)[spec].__doc__ or ""
     assert "$" in doc
     assert ">>>" in doc
     assert spec == "none" or "References" in doc

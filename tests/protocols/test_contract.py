@@ -14,7 +14,7 @@ from ldp3.protocols.base import FrequencyOracle
 from ldp3.protocols.sketches import Sketch
 from ldp3.verification import SETTINGS, findings
 
-PROTOCOLS = find(FrequencyOracle)  # type: ignore[type-abstract]
+PROTOCOLS = find(FrequencyOracle)
 each_protocol = pytest.mark.parametrize("cls", PROTOCOLS.values(), ids=PROTOCOLS)
 
 

@@ -16,7 +16,7 @@ from ldp3.protocols.local_hashing import BLH, OLH
 from ldp3.protocols.subset_selection import SS
 from ldp3.protocols.unary import OUE, RAPPOR
 
-PROTOCOLS = find(PureOracle)  # type: ignore[type-abstract]
+PROTOCOLS = find(PureOracle)
 EPSILONS = [0.001, 0.01, 0.1, 0.5, 1.0, 2.0, 3.7, 5.0, 10.0, 20.0, 30.0, 40.0]
 SIZES = [2, 3, 4, 5, 10, 63, 64, 65, 100, 1_000, 10_000, 100_000, 1_000_000]
 each_protocol = pytest.mark.parametrize("cls", PROTOCOLS.values(), ids=PROTOCOLS)

@@ -42,7 +42,7 @@ def honest(spec: str) -> Reports:
 
 
 def attacked(spec: str, attack: str) -> Findings:
-    made = build(Attack, attack, targets=TARGETS, honest=HONEST)  # type: ignore[type-abstract]
+    made = build(Attack, attack, targets=TARGETS, honest=HONEST)
     fakes = made.reports(oracle(spec), FAKES, ldp3.stream(2, spec, attack))
     return inspect(oracle(spec), np.concatenate([honest(spec), fakes]))
 

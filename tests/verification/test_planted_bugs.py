@@ -28,14 +28,12 @@ from tests.verification.planted import (
 )
 
 HONEST = {
-    cls.__name__: cls
-    for module in (honest, unusual)
-    for cls in defined(module, FrequencyOracle)  # type: ignore[type-abstract]
+    cls.__name__: cls for module in (honest, unusual) for cls in defined(module, FrequencyOracle)
 }
 BUGS = {
     cls.__name__: cls
     for module in (leaks, subtle, crowds, servers, sums, clients)
-    for cls in defined(module, FrequencyOracle)  # type: ignore[type-abstract]
+    for cls in defined(module, FrequencyOracle)
 }
 FEW, MANY = 10_000, 40_000  # draws
 USUAL = 1.1, 5, FEW  # ε, d and draws that show nearly all of them
@@ -55,9 +53,9 @@ ELSEWHERE = {
     "TooLittleGeometricNoise": (1.1, 5, MANY),
     "ShrinksItsSum": (1.1, 5, MANY),
 }
-METHODS = {cls.__name__: cls for cls in defined(methods, PostProcessor)}  # type: ignore[type-abstract]
-METRICS = {cls.__name__: cls for cls in defined(metrics, Metric)}  # type: ignore[type-abstract]
-ATTACKS = {cls.__name__: cls for cls in defined(attacks, Attack)}  # type: ignore[type-abstract]
+METHODS = {cls.__name__: cls for cls in defined(methods, PostProcessor)}
+METRICS = {cls.__name__: cls for cls in defined(metrics, Metric)}
+ATTACKS = {cls.__name__: cls for cls in defined(attacks, Attack)}
 
 
 def examined(name: str) -> Iterator[Finding]:

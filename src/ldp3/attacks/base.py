@@ -3,10 +3,12 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from types import ModuleType
 from typing import ClassVar
 
 import numpy as np
 
+from ldp3 import specs
 from ldp3.arrays import FloatArray, IntArray, Reports
 from ldp3.errors import require
 from ldp3.protocols.base import FrequencyOracle, PureOracle
@@ -82,6 +84,13 @@ class Attack(ABC):
     def share(self) -> float:
         """The share of honest users who hold a target."""
         return float(self.honest[list(self.targets)].sum() / self.honest.sum())
+
+
+def build_attack(
+    spec: object, *plugins: ModuleType, targets: tuple[int, ...], honest: IntArray
+) -> Attack:
+    """The attack that `spec` means: ``"mga"``, ``"mga(padding=law)"``, a class; one as it is."""
+    return specs.build(Attack, spec, *plugins, targets=targets, honest=honest)
 
 
 def amplification(oracle: PureOracle) -> float:

@@ -258,16 +258,15 @@ def chosen_method(
 ) -> str:
     """The method that was given, or the one that suits the metric; both cannot be asked for."""
     from ldp3.cli.speaking import Console
-    from ldp3.metrics.base import Metric as Kind
+    from ldp3.metrics.base import build_metric
     from ldp3.plugins import load_plugins
     from ldp3.postprocessing.base import default_method
-    from ldp3.specs import build
 
     if method is not None and metric is not None:
         raise InvalidParameter("--metric chooses the method: give it or --method.")
     if method is not None:
         return method
-    sums = metric is not None and build(Kind, metric, *load_plugins(plugins)).needs_order  # type: ignore[type-abstract]
+    sums = metric is not None and build_metric(metric, *load_plugins(plugins)).needs_order
     if sums and not ordered:
         Console().note(
             f"{metric} goes by an order; --ordered if that of the values means something."

@@ -54,8 +54,7 @@ def plan(
     from ldp3.collection.description import ledger
     from ldp3.collection.plan import Plan
     from ldp3.files import require_no_input
-    from ldp3.postprocessing.base import WHY
-    from ldp3.postprocessing.base import method as build
+    from ldp3.postprocessing.base import WHY, build_method
     from ldp3.results import names
 
     if sum(given is not None for given in (domain, domain_size, bins)) != 1:
@@ -77,7 +76,7 @@ def plan(
         bins=None if bins is None else edges_from(bins, within),
         plugins=plugins,
     )
-    build(made.method, *made.modules).require_applies(made.oracle)
+    build_method(made.method, *made.modules).require_applies(made.oracle)
     Console().notes(said_of(made.epsilon))
     made.save(output)
     payload = made.oracle.layout.size

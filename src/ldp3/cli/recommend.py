@@ -152,12 +152,11 @@ def _require_deployable(protocols: list[str], plugins: list[Path]) -> None:
     """Refuse what no plan could be made of before the work, not after."""
     from ldp3.experiment.grid import choices
     from ldp3.plugins import load_plugins
-    from ldp3.protocols.base import FrequencyOracle
-    from ldp3.specs import build
+    from ldp3.protocols.base import FrequencyOracle, build_oracle
 
     modules = load_plugins(plugins)
     for choice in choices(FrequencyOracle, protocols, modules):
-        oracle = build(FrequencyOracle, choice.thing, *modules, epsilon=1.0, d=4)  # type: ignore[type-abstract]
+        oracle = build_oracle(choice.thing, *modules, epsilon=1.0, d=4)
         if choice.asked and not oracle.deployable:
             raise InvalidParameter(
                 f"`save` needs protocols that can be deployed, and {choice.spec} does not say how "

@@ -244,10 +244,10 @@ class Aggregator:
 
     def frequencies(self, method: str | None = None) -> FloatArray:
         """Post-processed frequencies, by the plan's method or another one."""
-        from ldp3.postprocessing.base import method as build
+        from ldp3.postprocessing.base import build_method
 
         chosen = self.plan.method if method is None else method
-        return build(chosen, *self.plan.modules)(self.estimate())
+        return build_method(chosen, *self.plan.modules)(self.estimate())
 
     def _repr_html_(self) -> str:
         return cards.of_aggregator(self)

@@ -13,8 +13,7 @@ from ldp3.collection.aggregator import Aggregator
 from ldp3.display import MARK, standing
 from ldp3.errors import InvalidParameter, require
 from ldp3.files import whole_file, write_lines
-from ldp3.postprocessing.base import WHY
-from ldp3.postprocessing.base import method as build
+from ldp3.postprocessing.base import WHY, build_method
 from ldp3.printing import columns, wrapped
 from ldp3.results import names
 from ldp3.results.spreadsheets import write_csv
@@ -56,7 +55,7 @@ class CollectionEstimate:
         plan, estimate = server.plan, server.estimate()
         spec = method or plan.method
         low, high = estimate.confidence_interval(confidence, simultaneous)
-        refine = build(spec, *plan.modules)
+        refine = build_method(spec, *plan.modules)
         between = refine.interval(estimate, confidence)
         values: dict[str, Any] = {
             "label": [plan.label(code) for code in range(plan.d)],

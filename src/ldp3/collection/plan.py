@@ -34,11 +34,9 @@ from ldp3.errors import (
 from ldp3.files import read_json, real_path, write_text
 from ldp3.kinds import find
 from ldp3.plugins import load_plugins
-from ldp3.postprocessing.base import DEFAULT, canonical
-from ldp3.protocols.base import FrequencyOracle
+from ldp3.postprocessing.base import DEFAULT, canonical_method
+from ldp3.protocols.base import FrequencyOracle, build_oracle
 from ldp3.reading.ranges import range_labels
-
-_PROTOCOLS: type[FrequencyOracle] = FrequencyOracle  # type: ignore[type-abstract]
 
 
 @dataclass(frozen=True)
@@ -97,10 +95,10 @@ class Plan:
         require(whole(self.d, high=2**31), self, "d must be an integer of at most 2³¹", self.d)
         files = (real_path(as_path(p, "a plug-in")) for p in several(self.plugins, "`plugins`"))
         object.__setattr__(self, "plugins", tuple(files))
-        spec = specs.canonical(_PROTOCOLS, self.protocol, *self.modules)
+        spec = specs.canonical(FrequencyOracle, self.protocol, *self.modules)
         object.__setattr__(self, "protocol", spec)
         with suppress(UnknownName):  # clients need not have it; another spelling is no other plan
-            object.__setattr__(self, "method", canonical(self.method, *self.modules))
+            object.__setattr__(self, "method", canonical_method(self.method, *self.modules))
         object.__setattr__(self, "epsilon", float(self.oracle.epsilon))  # checked by the oracle
         self._check_labels()
 
@@ -140,8 +138,7 @@ class Plan:
     @cached_property
     def oracle(self) -> FrequencyOracle:
         """The protocol."""
-        given = {"epsilon": self.epsilon, "d": self.d}
-        oracle = specs.build(_PROTOCOLS, self.protocol, *self.modules, **given)
+        oracle = build_oracle(self.protocol, *self.modules, epsilon=self.epsilon, d=self.d)
         if not oracle.deployable:
             raise InvalidParameter(
                 f"{type(oracle).__name__} cannot be deployed: it does not say how one report is "
@@ -277,8 +274,8 @@ def as_plan(given: "Plan | str | PathLike[str]", plugins: Iterable[str | Path] =
 
 def deployable() -> list[str]:
     """The names of our protocols that real people's reports can be made with."""
-    names = sorted(find(_PROTOCOLS))
-    return [name for name in names if specs.build(_PROTOCOLS, name, epsilon=1.0, d=4).deployable]
+    names = sorted(find(FrequencyOracle))
+    return [name for name in names if build_oracle(name, epsilon=1.0, d=4).deployable]
 
 
 def _text(given: object) -> bool:

@@ -5,13 +5,12 @@ from math import ceil, expm1, log10
 import numpy as np
 import polars as pl
 
-from ldp3 import specs
 from ldp3.arrays import FloatArray
 from ldp3.collection.estimates import CollectionEstimate
 from ldp3.collection.plan import Plan
 from ldp3.errors import LDPError
 from ldp3.printing import columns, wrapped
-from ldp3.protocols.base import FrequencyOracle
+from ldp3.protocols.base import build_oracle
 
 LOWEST = 0.1  # ε from which on rounding hides it
 
@@ -63,13 +62,7 @@ def safe_step(n: int, plan: Plan) -> float:
 def _coarsest(plan: Plan) -> float:
     """$1/(p-q)$ at the lowest ε; that of GRR where the protocol does not know it."""
     try:
-        lowest = specs.build(
-            FrequencyOracle,  # type: ignore[type-abstract]
-            plan.protocol,
-            *plan.modules,
-            epsilon=LOWEST,
-            d=plan.d,
-        ).support
+        lowest = build_oracle(plan.protocol, *plan.modules, epsilon=LOWEST, d=plan.d).support
     except LDPError:  # parameters that it cannot have there
         lowest = None
     return 1 + plan.d / expm1(LOWEST) if lowest is None else 1 / (lowest.p - lowest.q)

@@ -41,9 +41,8 @@ def plans() -> Iterator[Plan]:
 
     Other parameters only on the smaller domains: clients in slow languages run these too.
     """
-    kind: type[FrequencyOracle] = FrequencyOracle  # type: ignore[type-abstract]
     for name in deployable():
-        examples = look_up(kind, name).examples
+        examples = look_up(FrequencyOracle, name).examples
         for spec in (name, *examples):
             for epsilon, d in SETTINGS[:-1] if spec in examples else SETTINGS:
                 plan = Plan(f"{spec}, d = {d}", spec, epsilon, d, method="none")

@@ -2,8 +2,10 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from types import ModuleType
 from typing import ClassVar
 
+from ldp3 import specs
 from ldp3.types import Dataset
 
 
@@ -19,3 +21,8 @@ class Source(ABC):
     @abstractmethod
     def load(self) -> Dataset:
         """The data, the same every time."""
+
+
+def build_source(spec: object, *plugins: ModuleType) -> Source:
+    """The source that `spec` means: ``"zipf(s=1.1)"``, a class; a source as it is."""
+    return specs.build(Source, spec, *plugins)

@@ -12,8 +12,8 @@ from types import ModuleType
 import numpy as np
 import polars as pl
 
-from ldp3 import kinds, specs
-from ldp3.datasets.base import Source
+from ldp3 import kinds
+from ldp3.datasets.base import Source, build_source
 from ldp3.errors import InvalidData, InvalidParameter, UnknownName, did_you_mean, require, short
 from ldp3.files import home_path
 from ldp3.plugins import load_plugins
@@ -129,7 +129,7 @@ def _names_data(text: str, names: set[str]) -> bool:
 
 def _spellings(*plugins: ModuleType) -> set[str]:
     """Every way to write the name of a source."""
-    known = kinds.find(Source, *plugins)  # type: ignore[type-abstract]
+    known = kinds.find(Source, *plugins)
     return {kinds.plain(s) for n, c in known.items() for s in (n, *kinds.aliases_of(c))}
 
 
@@ -177,18 +177,18 @@ def _chosen(users: Users, reading: Reading) -> Users:
 
 def _resolve(text: str, *plugins: ModuleType) -> Source | Path:
     """What a text means: a source if one has this name, else a file."""
-    known = kinds.find(Source, *plugins)  # type: ignore[type-abstract]
+    known = kinds.find(Source, *plugins)
     name = text.partition("(")[0].strip()
     path = home_path(text)
     if kinds.plain(name) in _spellings(*plugins):
-        return specs.build(Source, text, *plugins)  # type: ignore[type-abstract]
+        return build_source(text, *plugins)
     if re.match(r"[a-z][a-z0-9+.-]*://", text, re.IGNORECASE):
         raise InvalidData(f"{text}: is an address; download it first, as with curl -LO.")
     looks_like_a_name = not path.suffix and len(path.parts) < 2 and not stands_for_files(text)
     if path.exists() or not (looks_like_a_name or text.strip().endswith(")")):
         return path
-    if kinds.installed(Source, name):  # type: ignore[type-abstract]
-        return specs.build(Source, text)  # type: ignore[type-abstract]
+    if kinds.installed(Source, name):
+        return build_source(text)
     hint = did_you_mean(name.lower(), known) or f" Known: {', '.join(sorted(known))}."
     raise UnknownName(f"No dataset is called {name!r} and there is no such file.{hint}")
 

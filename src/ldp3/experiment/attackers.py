@@ -5,8 +5,7 @@ from types import ModuleType
 
 import numpy as np
 
-from ldp3 import specs
-from ldp3.attacks.base import Attack
+from ldp3.attacks.base import Attack, build_attack
 from ldp3.attacks.scene import fake_count
 from ldp3.attacks.targets import target_codes
 from ldp3.errors import InvalidParameter
@@ -44,8 +43,7 @@ class Attackers:
 
     def _built(self, choice: Choice, data: Dataset) -> Attack:
         ex = self._experiment
-        return specs.build(
-            Attack,  # type: ignore[type-abstract]
+        return build_attack(
             choice.thing,
             *self._modules,
             targets=target_codes(data, ex.targets, ex.seed),

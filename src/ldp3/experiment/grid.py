@@ -32,8 +32,7 @@ from ldp3.errors import (
 from ldp3.files import real_path
 from ldp3.metrics.base import Metric
 from ldp3.plugins import load_plugins
-from ldp3.postprocessing.base import PostProcessor
-from ldp3.postprocessing.base import canonical as canonical_method
+from ldp3.postprocessing.base import PostProcessor, canonical_method
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.types import Dataset
 
@@ -321,5 +320,5 @@ def _set(kind: Any, name: str) -> list[str]:
 
 def _canonical(kind: type, thing: Named, modules: Sequence[ModuleType]) -> str:
     if kind is PostProcessor:  # may be a chain
-        return canonical_method(thing, *modules)  # type: ignore[arg-type]
+        return canonical_method(thing, *modules)
     return specs.canonical(kind, thing, *modules)

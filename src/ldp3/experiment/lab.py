@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ldp3 import specs
 from ldp3.arrays import BoolArray, FloatArray, IntArray
 from ldp3.errors import InvalidData, InvalidParameter, site
 from ldp3.experiment.attackers import Attackers
@@ -19,11 +18,11 @@ from ldp3.experiment.cells import Cell
 from ldp3.experiment.checks import require_numbers, require_rows, require_tally
 from ldp3.experiment.grid import Choice, Experiment, Way
 from ldp3.experiment.limit import SCORED, SeparableOracle
-from ldp3.metrics.base import Metric
+from ldp3.metrics.base import build_metric
 from ldp3.noise import PureNoise
 from ldp3.plugins import plugin
-from ldp3.postprocessing.base import method
-from ldp3.protocols.base import FrequencyOracle, users_between
+from ldp3.postprocessing.base import build_method
+from ldp3.protocols.base import FrequencyOracle, build_oracle, users_between
 from ldp3.randomness import stream
 from ldp3.results import names
 from ldp3.types import Estimate, Tally
@@ -44,8 +43,8 @@ class Lab:
         self._modules = [plugin(*pair) for pair in zip(files, self.sources, strict=True)]
         self.experiment = experiment
         self.datasets = {data.name: data for data in experiment.datasets}
-        self.methods = [method(c.thing, *self._modules) for c in experiment.methods]  # type: ignore[arg-type]
-        made = [specs.build(Metric, c.thing, *self._modules) for c in experiment.metrics]  # type: ignore[type-abstract]
+        self.methods = [build_method(c.thing, *self._modules) for c in experiment.methods]
+        made = [build_metric(c.thing, *self._modules) for c in experiment.metrics]
         self.metrics = {name: [m.for_data(d) for m in made] for name, d in self.datasets.items()}
         self._oracles: dict[tuple[str, float, int], FrequencyOracle] = {}
         self._applies: dict[tuple[str, float, str], BoolArray] = {}
@@ -73,12 +72,8 @@ class Lab:
         place = cell.protocol, cell.epsilon, self.datasets[cell.dataset].d
         if place not in self._oracles:
             thing = next(c.thing for c in self.experiment.protocols if c.spec == cell.protocol)
-            self._oracles[place] = specs.build(
-                FrequencyOracle,  # type: ignore[type-abstract]
-                thing,
-                *self._modules,
-                epsilon=cell.epsilon,
-                d=place[2],
+            self._oracles[place] = build_oracle(
+                thing, *self._modules, epsilon=cell.epsilon, d=place[2]
             )
         return self._oracles[place]
 

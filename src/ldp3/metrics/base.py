@@ -2,10 +2,12 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from types import ModuleType
 from typing import ClassVar, Literal, Self
 
 import numpy as np
 
+from ldp3 import specs
 from ldp3.arrays import FloatArray
 from ldp3.errors import InvalidData, as_floats, needing_full, require_finite, site
 from ldp3.types import Dataset
@@ -40,3 +42,8 @@ class Metric(ABC):
     def for_data(self, data: Dataset) -> Self:  # noqa: ARG002
         """This metric with what it needs to know of the dataset filled in."""
         return self
+
+
+def build_metric(spec: object, *plugins: ModuleType) -> Metric:
+    """The metric that `spec` means: ``"l1"``, ``"topk(k=10)"``, a class; a metric as it is."""
+    return specs.build(Metric, spec, *plugins)

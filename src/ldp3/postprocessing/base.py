@@ -115,20 +115,20 @@ class _Chain(PostProcessor):
         return estimate.frequencies
 
 
-def method(spec: str | type[PostProcessor] | PostProcessor, *plugins: ModuleType) -> PostProcessor:
+def build_method(spec: object, *plugins: ModuleType) -> PostProcessor:
     """The method that `spec` means: a class, a method, ``"power"`` or ``"power+norm_sub"``."""
     if not isinstance(spec, str):
-        return specs.build(PostProcessor, spec)  # type: ignore[type-abstract]
-    parts = tuple(specs.build(PostProcessor, s, *plugins) for s in _links(spec))  # type: ignore[type-abstract]
+        return specs.build(PostProcessor, spec)
+    parts = tuple(specs.build(PostProcessor, s, *plugins) for s in _links(spec))
     return parts[0] if len(parts) == 1 else _Chain(parts)
 
 
-def canonical(spec: str | type[PostProcessor] | PostProcessor, *plugins: ModuleType) -> str:
+def canonical_method(spec: object, *plugins: ModuleType) -> str:
     """One spelling per method: ``"Power + Norm-Sub"`` → ``"power+norm_sub"``."""
     if isinstance(spec, str):
         return "+".join(specs.canonical(PostProcessor, s, *plugins) for s in _links(spec))
     if isinstance(spec, _Chain):
-        return "+".join(map(canonical, spec.parts))
+        return "+".join(map(canonical_method, spec.parts))
     return specs.canonical(PostProcessor, spec)
 
 

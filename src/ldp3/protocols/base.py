@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, reduce
 from operator import add
+from types import ModuleType
 from typing import ClassVar
 
 import numpy as np
 
+from ldp3 import specs
 from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports
 from ldp3.errors import (
     InvalidData,
@@ -307,3 +309,8 @@ def users_between(ends: IntArray, start: int, stop: int) -> IntArray:
     first, last = np.searchsorted(ends, [start, stop - 1], side="right")
     inside = np.clip(ends[first : last + 1], start, stop)
     return np.repeat(np.arange(first, last + 1), np.diff(inside, prepend=start))
+
+
+def build_oracle(spec: object, *plugins: ModuleType, epsilon: float, d: int) -> FrequencyOracle:
+    """The oracle that `spec` means: ``"olh"``, ``"olh(g=4)"``, a class; an oracle as it is."""
+    return specs.build(FrequencyOracle, spec, *plugins, epsilon=epsilon, d=d)

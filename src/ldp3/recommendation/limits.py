@@ -4,19 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from types import ModuleType
 
-from ldp3 import specs
 from ldp3.errors import InvalidParameter, require, whole
 from ldp3.experiment.grid import Choice, Experiment, Named
 from ldp3.kinds import find, plain
 from ldp3.plugins import load_plugins
-from ldp3.postprocessing.base import PostProcessor, method
-from ldp3.protocols.base import FrequencyOracle
+from ldp3.postprocessing.base import PostProcessor, build_method
+from ldp3.protocols.base import FrequencyOracle, build_oracle
 from ldp3.recommendation.costs import measure
 from ldp3.results import names
 from ldp3.types import Dataset
 
 HEAVY = 0.1  # frequency from which on a protocol that is tuned for it may do better
-KIND: type[FrequencyOracle] = FrequencyOracle  # type: ignore[type-abstract]
 
 
 @dataclass(frozen=True)
@@ -83,7 +81,7 @@ class Limits:
         """What is over a limit at some ε, in words."""
         modules, data = load_plugins(ex.plugins), ex.datasets[0]
         for epsilon in ex.epsilons:
-            oracle = specs.build(KIND, choice.thing, *modules, epsilon=epsilon, d=data.d)
+            oracle = build_oracle(choice.thing, *modules, epsilon=epsilon, d=data.d)
             if self.bits is not None and oracle.report_bits > self.bits:
                 return f"{oracle.report_bits:,} bits"
             if (
@@ -95,7 +93,7 @@ class Limits:
 
 
 def _builds(choice: Choice, modules: Sequence[ModuleType]) -> PostProcessor:
-    return method(choice.thing, *modules)  # type: ignore[arg-type]
+    return build_method(choice.thing, *modules)
 
 
 def with_designs(protocols: Named | Sequence[Named], data: Dataset) -> list[Named]:
@@ -104,5 +102,9 @@ def with_designs(protocols: Named | Sequence[Named], data: Dataset) -> list[Name
     top = round(float(data.frequencies.max()), 2)
     if top < HEAVY or not any(isinstance(p, str) and plain(p) == "all" for p in given):
         return given
-    tunable = [n for n, cls in find(KIND).items() if any(f.name == "design" for f in fields(cls))]
+    tunable = [
+        n
+        for n, cls in find(FrequencyOracle).items()
+        if any(f.name == "design" for f in fields(cls))
+    ]
     return [*given, *(f"{name}(design={min(top, 0.49)})" for name in tunable)]

@@ -11,7 +11,6 @@ from math import floor
 
 import numpy as np
 
-from ldp3 import specs
 from ldp3.arrays import FloatArray
 from ldp3.attacks.base import amplification
 from ldp3.attacks.scene import fake_count
@@ -20,7 +19,7 @@ from ldp3.experiment.cells import Outcome
 from ldp3.experiment.grid import NOBODY, Choice, Experiment, Named
 from ldp3.experiment.lab import Lab
 from ldp3.plugins import load_plugins
-from ldp3.protocols.base import FrequencyOracle, PureOracle
+from ldp3.protocols.base import PureOracle, build_oracle
 from ldp3.recommendation.contest import Combination, Contest, Question
 from ldp3.recommendation.race import Rules
 from ldp3.results import names
@@ -72,13 +71,7 @@ class Threat:
 
 def _pure(ex: Experiment, choice: Choice) -> bool:
     modules, data = load_plugins(ex.plugins), ex.datasets[0]
-    made = specs.build(
-        FrequencyOracle,  # type: ignore[type-abstract]
-        choice.thing,
-        *modules,
-        epsilon=ex.epsilons[0],
-        d=data.d,
-    )
+    made = build_oracle(choice.thing, *modules, epsilon=ex.epsilons[0], d=data.d)
     return isinstance(made, PureOracle)
 
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ldp3 import specs
-from ldp3.attacks.base import Attack, amplification
+from ldp3.attacks.base import Attack, amplification, build_attack
 from ldp3.attacks.scene import fake_count
 from ldp3.attacks.targets import target_codes
 from ldp3.errors import LDPError
@@ -150,7 +149,7 @@ class Attacked:
         for spec in self.attacks:
             for (protocol, epsilon), oracle in self.oracles.items():
                 with suppress(LDPError):
-                    attack = specs.build(Attack, spec, targets=targets, honest=data.histogram)  # type: ignore[type-abstract]
+                    attack = build_attack(spec, targets=targets, honest=data.histogram)
                     row = {"epsilon": epsilon, "attack": spec, "protocol": protocol}
                     points = 2 if attack.rates(oracle) is not None else CURVE
                     made += [{**row, **point} for point in self._line(attack, oracle, end, points)]

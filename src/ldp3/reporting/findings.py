@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ldp3 import specs
 from ldp3.arrays import FloatArray
 from ldp3.errors import LDPError
 from ldp3.noise import PureNoise
-from ldp3.protocols.base import FrequencyOracle
+from ldp3.protocols.base import FrequencyOracle, build_oracle
 from ldp3.recommendation.sentences import Candidate, Interval, throughout, verdict
 from ldp3.reporting.checks import COMBINATION, check
 from ldp3.reporting.frequencies import NUMBERS, Frequencies
@@ -107,8 +106,7 @@ class Findings:
 
     def oracle(self, protocol: str, epsilon: float) -> FrequencyOracle:
         """The protocol at some ε, on this domain."""
-        given = {"epsilon": epsilon, "d": self.d}
-        return specs.build(FrequencyOracle, protocol, **given)  # type: ignore[type-abstract]
+        return build_oracle(protocol, epsilon=epsilon, d=self.d)
 
     @cached_property
     def oracles(self) -> dict[tuple[str, float], FrequencyOracle]:

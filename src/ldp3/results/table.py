@@ -10,7 +10,7 @@ import polars as pl
 
 from ldp3 import specs
 from ldp3.errors import InvalidData, InvalidParameter, as_path, one_of, require_share, short
-from ldp3.metrics.base import Metric
+from ldp3.metrics.base import Metric, build_metric
 from ldp3.printing import unstyled
 from ldp3.results import forms, overview, ties
 from ldp3.results.pairs import ROUNDING
@@ -133,7 +133,7 @@ class Results:
             raise InvalidData(
                 "A new metric needs the estimates of every repeat: run with `keep_estimates`."
             )
-        measure, spec = specs.build(Metric, metric), specs.canonical(Metric, metric)  # type: ignore[type-abstract]
+        measure, spec = build_metric(metric), specs.canonical(Metric, metric)
         measures = {name: measure.for_data(data) for name, data in self.datasets.items()}
         kept = self.estimates.with_columns(reference=self._reference())
         values = [
@@ -208,4 +208,4 @@ def _times(limit: str) -> pl.Expr:
 
 
 def _direction(spec: str) -> str:
-    return specs.build(Metric, spec).better  # type: ignore[type-abstract]
+    return build_metric(spec).better

@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ldp3 import specs
 from ldp3.arrays import FloatArray
 from ldp3.datasets.loading import load_all
 from ldp3.errors import (
@@ -27,14 +26,13 @@ from ldp3.errors import (
 from ldp3.experiment.grid import Choice, Named, choices
 from ldp3.kinds import plain
 from ldp3.plugins import load_plugins
-from ldp3.postprocessing.base import method as build_method
-from ldp3.protocols.base import FrequencyOracle
+from ldp3.postprocessing.base import build_method
+from ldp3.protocols.base import FrequencyOracle, build_oracle
 from ldp3.sizing.goals import Goal, SumGoal, ValueGoal, single
 from ldp3.sizing.order import OrderGoal
 from ldp3.sizing.solving import MOST_USERS, least_epsilon
 
 Asked = Literal["users", "epsilon", "error"]
-KIND: type[FrequencyOracle] = FrequencyOracle  # type: ignore[type-abstract]
 MOST_VALUES = 2**24  # as for most protocols
 ROUNDS = 52  # a week's collections, for a year
 NEAR = 3  # protocols that may be best for other users or ε, where trying takes long
@@ -174,7 +172,7 @@ def size(
     if isinstance(aim, OrderGoal) and error is None:
         error = 1 - confidence
     asked = _asked(epsilon, population, error, goal)
-    solver = _Solver(aim, choices(KIND, protocols, modules), modules)
+    solver = _Solver(aim, choices(FrequencyOracle, protocols, modules), modules)
     options = solver.options(epsilon, population, error)
     if not options:
         raise InvalidParameter(f"No protocol serves {len(frequencies):,} values: name others.")
@@ -329,7 +327,7 @@ class _Solver:
     def _oracle(self, choice: Choice, epsilon: float) -> FrequencyOracle | None:
         d = len(self.goal.frequencies)
         try:
-            oracle = specs.build(KIND, choice.thing, *self.modules, epsilon=epsilon, d=d)
+            oracle = build_oracle(choice.thing, *self.modules, epsilon=epsilon, d=d)
         except InvalidParameter:  # of a set, some cannot serve every d and ε
             if choice.asked:
                 raise

@@ -13,12 +13,11 @@ from ldp3.attacks.base import amplification
 from ldp3.errors import InvalidData, InvalidParameter
 from ldp3.experiment.grid import choices
 from ldp3.plugins import load_plugins
-from ldp3.postprocessing.base import method
+from ldp3.postprocessing.base import build_method
 from ldp3.printing import Rows, columns, escape_markdown, markdown_table, wrapped
-from ldp3.protocols.base import FrequencyOracle, PureOracle
+from ldp3.protocols.base import FrequencyOracle, PureOracle, build_oracle
 from ldp3.randomness import stream
 from ldp3.results import names
-from ldp3.specs import build
 from ldp3.threats.cost import overtaking
 from ldp3.threats.inference import inference
 from ldp3.threats.poisoning import Poisoned
@@ -149,7 +148,9 @@ def _prior(name: str, users: Dataset, oracle: PureOracle, seed: int) -> FloatArr
     if name == "truth":
         return users.frequencies
     rng = stream(seed, "prior", users.digest, type(oracle).__name__, oracle.epsilon.hex())
-    guessed = np.maximum(method(name)(oracle.estimate(oracle.simulate(users.histogram, rng))), 0)
+    guessed = np.maximum(
+        build_method(name)(oracle.estimate(oracle.simulate(users.histogram, rng))), 0
+    )
     return guessed if guessed.sum() > 0 else None
 
 
@@ -159,7 +160,7 @@ def _grid(
     modules = load_plugins(plugins)
     for epsilon in epsilons:
         for choice in choices(FrequencyOracle, list(protocols), modules):
-            oracle = build(FrequencyOracle, choice.thing, *modules, epsilon=epsilon, d=d)  # type: ignore[type-abstract]
+            oracle = build_oracle(choice.thing, *modules, epsilon=epsilon, d=d)
             if isinstance(oracle, PureOracle):
                 yield epsilon, choice.spec, oracle
             elif choice.asked:
@@ -172,7 +173,7 @@ def oracles(spec: str, d: int, plugins: Sequence[Path]) -> Callable[[float], Pur
 
     @cache
     def at(epsilon: float) -> PureOracle:
-        oracle = build(FrequencyOracle, spec, *modules, epsilon=epsilon, d=d)  # type: ignore[type-abstract]
+        oracle = build_oracle(spec, *modules, epsilon=epsilon, d=d)
         if not isinstance(oracle, PureOracle):
             raise InvalidParameter(f"{spec}: its reports do not support values.")
         return oracle

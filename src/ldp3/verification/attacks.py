@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from scipy.stats import ks_2samp
 
-from ldp3 import specs
 from ldp3.arrays import FloatArray, IntArray
 from ldp3.attacks.base import Attack
 from ldp3.errors import LDPError
 from ldp3.progress import Progress
-from ldp3.protocols.base import FrequencyOracle, PureOracle
+from ldp3.protocols.base import PureOracle, build_oracle
 from ldp3.randomness import stream
 from ldp3.types import Tally
 from ldp3.verification.base import ALPHA, Finding, binomial_p, exact, examine, mean_p
@@ -67,8 +66,7 @@ class AttackCase:
 
 def attack_findings(attack: Attack, seed: int, draws: int, progress: Progress) -> Iterator[Finding]:
     """Every check, as they are made, on every protocol that the attack applies to."""
-    oracles = [specs.build(FrequencyOracle, spec, epsilon=EPSILON, d=len(attack.honest))  # type: ignore[type-abstract]
-               for spec in PROTOCOLS]  # fmt: skip
+    oracles = [build_oracle(s, epsilon=EPSILON, d=len(attack.honest)) for s in PROTOCOLS]
     served = [o for o in oracles if isinstance(o, PureOracle) and attack.applies(o)]
     names = ", ".join(type(o).__name__ for o in served) or "`applies` is never true"
     yield exact("It can be carried out against some protocol", served, names)

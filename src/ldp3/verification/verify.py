@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ldp3 import specs
-from ldp3.attacks.base import Attack
+from ldp3.attacks.base import Attack, build_attack
 from ldp3.errors import (
     InvalidParameter,
     LDPError,
@@ -23,10 +23,9 @@ from ldp3.errors import (
 from ldp3.kinds import defined, find, known, name_of
 from ldp3.metrics.base import Metric
 from ldp3.plugins import load_plugins
-from ldp3.postprocessing.base import PostProcessor, method
-from ldp3.postprocessing.base import canonical as canonical_method
+from ldp3.postprocessing.base import PostProcessor, build_method, canonical_method
 from ldp3.progress import Bar, Progress
-from ldp3.protocols.base import FrequencyOracle
+from ldp3.protocols.base import FrequencyOracle, build_oracle
 from ldp3.verification.attacks import attack_findings
 from ldp3.verification.base import Finding, Verdict
 from ldp3.verification.case import DRAWS
@@ -57,7 +56,7 @@ def findings(
 ) -> Iterator[Finding]:
     """Every check that applies to an oracle, a method, a metric or an attack, as they are made.
 
-    >>> all(finding.passed for finding in findings(method("norm_sub")))
+    >>> all(finding.passed for finding in findings(build_method("norm_sub")))
     True
     """
     return CHECKED[_kind(thing, ())](thing, seed, draws, progress)
@@ -114,7 +113,7 @@ def _parts(thing: Any, modules: Sequence[ModuleType], shown: Progress) -> tuple[
     """What the thing is called, and what there is to examine."""
     kind = _kind(thing, modules)
     if kind is PostProcessor:
-        name, one = canonical_method(thing, *modules), method(thing, *modules)
+        name, one = canonical_method(thing, *modules), build_method(thing, *modules)
         parts: list[Part] = [partial(findings, one)]
     else:
         name = specs.canonical(kind, thing, *modules)
@@ -132,9 +131,8 @@ def _attacks(thing: Any, modules: Sequence[ModuleType]) -> list[Attack]:
     """The attack on many targets, and on one where it can be."""
     made: list[Attack] = []
     for targets in ATTACKED:
-        scene = {"targets": targets, "honest": PEOPLE.copy()}
         try:
-            made.append(specs.build(Attack, thing, *modules, **scene))  # type: ignore[type-abstract]
+            made.append(build_attack(thing, *modules, targets=targets, honest=PEOPLE.copy()))
         except LDPError:
             if not made:  # not for want of targets
                 raise
@@ -172,7 +170,7 @@ def _at(
 ) -> Iterator[Finding]:
     """The findings at one setting; one that the oracle refuses with one line is none."""
     try:
-        oracle = specs.build(FrequencyOracle, thing, *modules, epsilon=epsilon, d=d)  # type: ignore[type-abstract]
+        oracle = build_oracle(thing, *modules, epsilon=epsilon, d=d)
     except LDPError as refusal:
         name, where = "Parameters that it cannot serve are refused", f"epsilon={epsilon:g}, d={d}"
         yield Finding(name, True, str(refusal), setting=where)
