@@ -27,7 +27,8 @@ SPECS = deployable()
 PLUGIN = Path(__file__).with_name("two_rows.py")
 PLANS = {spec: Plan("colours", spec, 1.0, 20) for spec in SPECS}
 PLANS |= {
-    spec: Plan("colours", spec, 1.0, 20, plugins=[PLUGIN]) for spec in ("two_rows", "half_points")
+    spec: Plan("colours", spec, 1.0, 20, plugins=[PLUGIN])
+    for spec in ("two_rows", "half_points", "coin_and_value")
 }
 
 

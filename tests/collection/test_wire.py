@@ -1,5 +1,7 @@
 """Bytes and back, and everything that can happen to them on the way."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,9 @@ from ldp3.arrays import Reports
 from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.plan import Plan, deployable
 from ldp3.collection.wire import IMPOSSIBLE, LENGTH, OTHER_COLLECTION, OTHER_VERSION, TAG_BYTES
+from ldp3.randomness import Words
 
+PLUGIN = Path(__file__).with_name("two_rows.py")
 PLANS = [
     Plan("wire", spec, 1.0, d)
     for spec in deployable()
@@ -114,6 +118,18 @@ def test_reports_of_another_collection_version_or_epsilon_are_refused() -> None:
     server.add(rows.tobytes())
     server.add(list(map(bytes, rows)))
     assert (server.n, server.refused) == (0, {OTHER_VERSION: 20})
+
+
+def test_two_small_fields_are_one_number_for_client_and_server() -> None:
+    plan = Plan("x", "coin_and_value", 1.0, 300, plugins=[PLUGIN])
+    assert plan.report_bytes == 8 + 2  # 1 bit and 9
+    words = Words.drawn(ldp3.stream(0))
+    drawn = [plan.oracle.draw(299, words) for _ in range(100)]
+    rows = np.array([list(plan.wire.write(report)) for report in drawn], dtype=np.uint8)
+    reports, kept = plan.wire.accept(rows, {})
+    assert kept.all()
+    assert [int(coin) + 2 * int(value) for coin, value in reports] == drawn
+    assert (plan.wire.encode(reports) == rows).all()
 
 
 def test_impossible_reports_are_refused() -> None:

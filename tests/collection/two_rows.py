@@ -8,7 +8,7 @@ from ldp3.arrays import IntArray, Reports
 from ldp3.errors import require_values
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.protocols.grr import lie_words, tell
-from ldp3.protocols.layout import Code
+from ldp3.protocols.layout import Code, Fields
 from ldp3.randomness import WORDS, Words
 from ldp3.types import Estimate, Tally
 
@@ -63,6 +63,30 @@ class HalfPoints(TwoRows):
 
     def estimate(self, tally: Tally) -> Estimate:
         return super().estimate(Tally(np.stack([tally.total, tally.total]), tally.n))
+
+
+@dataclass(frozen=True)
+class CoinAndValue(TwoRows):
+    """The same with reports of two fields, neither of which fills bytes."""
+
+    @property
+    def layout(self) -> Fields:  # type: ignore[override]
+        return Fields((("coin", 2), ("value", self.d)))
+
+    def draw(self, value: int, words: Words) -> int:
+        coin, value = divmod(super().draw(value, words), self.d)
+        return self.layout.number(coin, value)
+
+    def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
+        words, draw = Words.drawn(rng), super().draw
+        drawn = [divmod(draw(int(v), words), self.d) for v in require_values(self, values, self.d)]
+        return np.array(drawn, dtype=self.layout.dtype)
+
+    def aggregate(self, reports: Reports) -> Tally:
+        self.require_valid(reports)
+        codes = reports["coin"].astype(np.int64) * self.d + reports["value"]
+        histogram = np.bincount(codes, minlength=2 * self.d)
+        return Tally(histogram.reshape(2, self.d), len(reports))
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,38 @@ def test_fields_follow_each_other(bound: int, data: st.DataObject) -> None:
     assert written == [seed | cell << 64 for seed, cell in some]
 
 
+@steady
+@given(st.lists(some_size, min_size=1, max_size=4), st.data())
+def test_fields_of_any_width_are_packed_bit_by_bit(bounds: list[int], data: st.DataObject) -> None:
+    layout = Fields(tuple((f"f{i}", bound) for i, bound in enumerate(bounds)))
+    ends = [tuple(0 for _ in bounds), tuple(bound - 1 for bound in bounds)]
+    records = st.tuples(*(st.integers(0, bound - 1) for bound in bounds))
+    some = [*ends, *data.draw(st.lists(records, max_size=5))]
+    written = assert_round_trip(layout, np.array(some, dtype=layout.dtype))
+    assert layout.bits == sum((bound - 1).bit_length() for bound in bounds)
+    assert written == [layout.number(*record) for record in some]
+    for record, number in zip(some, written, strict=True):
+        for field, bound in zip(record, bounds, strict=True):
+            number, mine = divmod(number, 2 ** (bound - 1).bit_length())
+            assert mine == field
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [(300, 2), (2, 300), (2, 2**64), (2**64, 2), (2, 2**32), (2**32, 2**32, 2**20), (3, 5)],
+)
+def test_a_bit_after_the_last_field_makes_a_report_that_does_not_fit(
+    bounds: tuple[int, ...],
+) -> None:
+    layout = Fields(tuple((f"f{i}", bound) for i, bound in enumerate(bounds)))
+    for number in (0, layout.number(*(bound - 1 for bound in bounds))):
+        for bit in range(layout.bits, 8 * layout.size):
+            row = (number | 1 << bit).to_bytes(layout.size, "little")
+            rows = np.frombuffer(number.to_bytes(layout.size, "little") + row, dtype=np.uint8)
+            read = layout.decode(rows.reshape(2, layout.size))
+            assert layout.fits(read).tolist() == [True, False]
+
+
 @pytest.mark.parametrize("dtype", ["u1", "<i8", "<f4", "<f8", "?"])
 @pytest.mark.parametrize("shape", [(), (3,), (2, 5)])
 def test_any_numbers_are_written_as_they_are(dtype: str, shape: tuple[int, ...]) -> None:
@@ -113,10 +145,10 @@ def test_a_record_out_of_bounds_does_not_fit() -> None:
     assert layout.fits(reports).tolist() == [True, False]
 
 
-def test_fields_that_do_not_fill_bytes_are_refused() -> None:
-    with pytest.raises(InvalidParameter, match="Fields: all fields but the last must fill whole"):
-        Fields((("sign", 2), ("place", 100)))
-    assert Fields((("sign", 2**8), ("place", 100))).size == 2
+@pytest.mark.parametrize("fields", [(), (("sign", 1),), (("word", 2**64 + 1),)])
+def test_fields_that_hold_nothing_or_too_much_are_refused(fields: tuple[tuple[str, int]]) -> None:
+    with pytest.raises(InvalidParameter, match="bounds of fields"):
+        Fields(fields)
 
 
 @pytest.mark.parametrize(

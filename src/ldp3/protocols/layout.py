@@ -129,21 +129,21 @@ class Bits(Layout):
 
 @dataclass(frozen=True)
 class Fields(Layout):
-    """Several whole numbers, each below its bound; all but the last fill whole bytes.
+    """Several whole numbers, each below its bound, one after the other in as many bits as it needs.
 
-    >>> Fields((("seed", 2**64), ("cell", 4))).bits
-    66
+    >>> Fields((("place", 300), ("sign", 2))).bits
+    10
     """
 
     fields: tuple[tuple[str, int], ...]
 
     def __post_init__(self) -> None:
-        filled = all((bound - 1).bit_length() % 8 == 0 for _, bound in self.fields[:-1])
-        require(filled, self, "all fields but the last must fill whole bytes", self.fields)
+        fine = self.fields and all(2 <= bound <= 2**64 for _, bound in self.fields)
+        require(bool(fine), self, "the bounds of fields are from 2 to 2⁶⁴", self.fields)
 
     @property
     def bits(self) -> int:
-        return sum((bound - 1).bit_length() for _, bound in self.fields)
+        return sum(width for _, _, width in self._places)
 
     @cached_property
     def dtype(self) -> np.dtype[Any]:
@@ -167,20 +167,68 @@ class Fields(Layout):
         within = [reports[name] <= np.uint64(bound - 1) for name, bound in self.fields]
         return np.asarray(np.logical_and.reduce(within))
 
+    def number(self, *fields: int) -> int:
+        """One report as a whole number, the first field lowest: what a `draw` gives.
+
+        >>> Fields((("place", 300), ("sign", 2))).number(258, 1) == 258 + 2**9
+        True
+        """
+        places = zip(fields, self._places, strict=True)
+        return sum(field << start for field, (_, start, _) in places)
+
     def encode(self, reports: Reports) -> Bytes:
-        parts = [_as_bytes(reports[name], size) for name, size in self._sizes]
-        return np.concatenate(parts, axis=1)
+        if self._in_bytes:
+            parts = [_as_bytes(reports[name], -(-width // 8)) for name, _, width in self._places]
+            return np.concatenate(parts, axis=1)
+        words = np.zeros((len(reports), bits.width(self.bits)), dtype="<u8")
+        for name, start, width in self._places:
+            word, shift = divmod(start, 64)
+            field = reports[name].astype(np.uint64)
+            words[:, word] |= field << np.uint64(shift)
+            if shift + width > 64:  # the rest goes into the next word
+                words[:, word + 1] |= field >> np.uint64(64 - shift)
+        return _as_bytes(words, self.size)
 
     def decode(self, rows: Bytes) -> Reports:
-        reports, start = np.empty(len(rows), dtype=self.dtype), 0
-        for name, size in self._sizes:
-            reports[name] = _as_numbers(rows[:, start : start + size])
-            start += size
+        reports = np.empty(len(rows), dtype=self.dtype)
+        if self._in_bytes:
+            for name, start, width in self._places:
+                reports[name] = _as_numbers(rows[:, start // 8 : -(-(start + width) // 8)])
+            return reports
+        wide = np.zeros((len(rows), 8 * bits.width(self.bits)), dtype=np.uint8)
+        wide[:, : self.size] = rows
+        words = wide.view("<u8")
+        for name, start, width in self._places:
+            word, shift = divmod(start, 64)
+            number = words[:, word] >> np.uint64(shift)
+            if shift + width > 64:
+                number |= words[:, word + 1] << np.uint64(64 - shift)
+            reports[name] = number & np.uint64(2**width - 1)
+        if self.bits % 8:
+            # bits after the last field are 0; a record that had others must not fit
+            stray = rows[:, -1] >> self.bits % 8 != 0
+            reports[self._loose][stray] = np.iinfo(self.dtype[self._loose]).max
         return reports
 
     @cached_property
-    def _sizes(self) -> list[tuple[str, int]]:
-        return [(name, -(-(bound - 1).bit_length() // 8)) for name, bound in self.fields]
+    def _places(self) -> list[tuple[str, int, int]]:
+        """Of each field: its name, its first bit, and how many it has."""
+        places, start = [], 0
+        for name, bound in self.fields:
+            width = (bound - 1).bit_length()
+            places.append((name, start, width))
+            start += width
+        return places
+
+    @cached_property
+    def _in_bytes(self) -> bool:
+        """Whether each field begins with a byte, so that whole columns can be copied."""
+        return all(start % 8 == 0 for _, start, _ in self._places)
+
+    @cached_property
+    def _loose(self) -> str:
+        """A field whose type holds numbers beyond its bound; it exists if bits are left over."""
+        return next(name for name, _, width in self._places if width not in (32, 64))
 
 
 @dataclass(frozen=True)
