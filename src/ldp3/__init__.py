@@ -30,8 +30,8 @@ if TYPE_CHECKING:  # nobody must wait for what they do not use, nor `ldp3 --help
     from ldp3.recommendation.recommend import recommend as recommend
     from ldp3.reporting.figures import plot as plot
     from ldp3.reporting.page import report as report
-    from ldp3.results.storage import load_results as load_results
     from ldp3.results.table import Results as Results
+    from ldp3.results.table import load_results as load_results
     from ldp3.sizing.size import size as size
     from ldp3.threats.detection import inspect as inspect
     from ldp3.threats.inference import inference as inference
@@ -68,7 +68,7 @@ _LAZY = {
     "inference": "ldp3.threats.inference",
     "inspect": "ldp3.threats.detection",
     "load": "ldp3.datasets.loading",
-    "load_results": "ldp3.results.storage",
+    "load_results": "ldp3.results.table",
     "plot": "ldp3.reporting.figures",
     "recommend": "ldp3.recommendation.recommend",
     "report": "ldp3.reporting.page",

@@ -12,8 +12,8 @@ from ldp3.experiment.grid import experiment
 from ldp3.experiment.lab import Lab
 from ldp3.experiment.limit import SeparableOracle
 from ldp3.noise import Noise, PureNoise
+from ldp3.results.axes import LIMITS
 from ldp3.results.sheets import FARTHEST
-from ldp3.results.table import LIMITS
 from ldp3.types import Dataset
 
 DATA = Dataset("d", np.array([500, 300, 100, 50, 25, 25]), list("abcdef"))

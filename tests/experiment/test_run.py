@@ -21,7 +21,7 @@ from ldp3.postprocessing.base import PostProcessor
 from ldp3.progress import Progress
 from ldp3.protocols.base import CHUNK, FrequencyOracle, users_between
 from ldp3.protocols.grr import GRR
-from ldp3.results.table import LIMITS, SCHEMA
+from ldp3.results.axes import LIMITS, SCHEMA
 from ldp3.types import Dataset, Estimate, Tally
 from tests.experiment.running import cells_of, collected, lab, outcomes
 

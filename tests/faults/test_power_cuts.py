@@ -13,8 +13,7 @@ from ldp3.experiment.lab import Lab
 from ldp3.experiment.run import run
 from ldp3.files import write_text
 from ldp3.progress import Progress
-from ldp3.results.storage import load_results
-from ldp3.results.table import Results
+from ldp3.results.table import Results, load_results
 from ldp3.types import Dataset
 from tests.experiment.running import lab
 from tests.faults.disk import Disk, restored

@@ -12,7 +12,7 @@ from ldp3.recommendation.sentences import (
     throughout,
     verdict,
 )
-from ldp3.results.winner import NAMED
+from ldp3.results.verdict import NAMED
 
 
 def candidates(*means: float, tied: int = 1, protocols: Any = None) -> list[Candidate]:

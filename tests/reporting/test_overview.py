@@ -8,7 +8,7 @@ from ldp3.reporting.findings import Findings
 from ldp3.reporting.overview import compared, overview
 from ldp3.reporting.selection import each_dataset, selected
 from ldp3.results.table import Results
-from ldp3.results.winner import combination
+from ldp3.results.verdict import combination
 from tests.reporting.examples import DATA
 
 

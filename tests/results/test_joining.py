@@ -7,9 +7,7 @@ import pytest
 import ldp3
 from ldp3.errors import LDPError
 from ldp3.results.joining import joined
-from ldp3.results.overview import compared
-from ldp3.results.storage import load_results
-from ldp3.results.table import Results
+from ldp3.results.table import Results, load_results
 
 
 def ran(data: object, protocols: list[str], **options: object) -> Results:
@@ -56,17 +54,3 @@ def test_ties_pay_for_the_most_looks() -> None:
     one, other = ran("zipf(d=6, n=900)", ["grr"]), ran("zipf(d=6, n=900)", ["oue"])
     one.manifest["looks"] = [10, 20, 40]
     assert joined([one, other]).looks == joined([other, one]).looks == 3
-
-
-def test_several_datasets_end_with_an_overview() -> None:
-    data = ["zipf(d=64, n=90_000)", "zipf(d=48, n=90_000)"]
-    whole = ran(data, ["grr", "oue"])
-    text = whole.render()
-    assert text.count("loss against the best, by dataset") == 1
-    assert "over 2 datasets, OUE with Norm-Sub measured best by ℓ1 on every one." in text
-    assert "at most 0 %" not in text
-    rows = compared(whole.sheets())
-    assert rows[0].pair == ("oue", "norm_sub")
-    assert rows[0].losses == (0.0, 0.0)
-    assert [row.worst for row in rows] == sorted(row.worst for row in rows)
-    assert "loss against the best" not in ran(data[0], ["grr", "oue"]).render()

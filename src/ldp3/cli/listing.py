@@ -43,7 +43,7 @@ def list_(
     }
     if used is not None:
         from ldp3.reporting.citations import used_by
-        from ldp3.results.storage import load_results
+        from ldp3.results.table import load_results
 
         chosen = used_by(load_results(used), *modules)
         shown = {name: [cls for cls in found if cls in chosen] for name, found in shown.items()}

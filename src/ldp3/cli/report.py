@@ -55,7 +55,7 @@ def report(
     from ldp3.reporting.page import report as write
     from ldp3.reporting.selection import selected
     from ldp3.results.joining import joined
-    from ldp3.results.storage import load_results
+    from ldp3.results.table import load_results
 
     if output is None and figures is None:
         raise InvalidParameter("Say what to write: --output PAGE.html or --figures FOLDER.")

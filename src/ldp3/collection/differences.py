@@ -10,7 +10,7 @@ from ldp3.arrays import FloatArray
 from ldp3.collection.aggregator import Aggregator
 from ldp3.errors import InvalidData, require, require_share
 from ldp3.printing import columns, visible
-from ldp3.results.spreadsheets import write_csv
+from ldp3.results.rendering import write_csv
 from ldp3.types import Estimate
 
 

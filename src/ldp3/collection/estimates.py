@@ -16,7 +16,7 @@ from ldp3.files import whole_file, write_lines
 from ldp3.postprocessing.base import WHY, build_method
 from ldp3.printing import columns, wrapped
 from ldp3.results import names
-from ldp3.results.spreadsheets import write_csv
+from ldp3.results.rendering import write_csv
 from ldp3.types import Estimate
 
 HEADS = ("frequency", "low", "high", "processed", "from", "to")

@@ -9,7 +9,8 @@ import polars as pl
 from ldp3.arrays import FloatArray, IntArray
 from ldp3.experiment.cells import Cell, Measured, Outcome, carried, from_sums
 from ldp3.experiment.lab import Lab
-from ldp3.results.table import SCHEMA, Results
+from ldp3.results.axes import SCHEMA
+from ldp3.results.table import Results
 from ldp3.types import Dataset
 
 

@@ -18,8 +18,8 @@ from ldp3.experiment.cells import Block, Cell, Measured, Outcome, exact_sums
 from ldp3.experiment.collect import collect
 from ldp3.experiment.grid import REPEATS
 from ldp3.experiment.lab import Lab
-from ldp3.results.storage import load_results
-from ldp3.results.table import LIMITS, Results
+from ldp3.results.axes import LIMITS
+from ldp3.results.table import Results, load_results
 
 
 def goes_on(before: Mapping[str, Any], now: Mapping[str, Any], output: Path) -> bool:

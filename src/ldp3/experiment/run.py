@@ -19,8 +19,8 @@ from ldp3.experiment.lab import Lab
 from ldp3.experiment.looks import Looks, built
 from ldp3.experiment.schedule import Wanted
 from ldp3.progress import Bar, Progress
-from ldp3.results.storage import is_table, load_results
-from ldp3.results.table import Results
+from ldp3.results.storage import is_table
+from ldp3.results.table import Results, load_results
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -23,7 +23,7 @@ from ldp3.protocols.base import PureOracle, build_oracle
 from ldp3.recommendation.contest import Combination, Contest, Question
 from ldp3.recommendation.race import Rules
 from ldp3.results import names
-from ldp3.results.winner import combination
+from ldp3.results.verdict import combination
 from ldp3.types import Dataset
 
 TARGETS = 10  # rare values that fake users raise, if nobody says which; half of fewer than 20

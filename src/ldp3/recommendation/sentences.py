@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ldp3.postprocessing.base import PostProcessor
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.results import names
-from ldp3.results.winner import combination, listed
+from ldp3.results.verdict import combination, listed
 
 USUAL = [(p, m) for m in PostProcessor.sets["usual"] for p in FrequencyOracle.sets["usual"]]
 

@@ -3,7 +3,8 @@
 import polars as pl
 
 from ldp3.errors import InvalidData, InvalidParameter, short
-from ldp3.results.table import LIMITS, Results
+from ldp3.results.axes import LIMITS
+from ldp3.results.table import Results
 
 COMBINATION = ["metric", "epsilon", "protocol", "method"]  # on one dataset, without attacks
 MEANS = {

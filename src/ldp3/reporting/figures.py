@@ -20,7 +20,7 @@ from ldp3.reporting import drawings
 from ldp3.reporting.citations import bibtex, used_by
 from ldp3.reporting.findings import Findings
 from ldp3.reporting.selection import clean, each_dataset, selected
-from ldp3.results import forms, latex
+from ldp3.results import rendering
 from ldp3.results.sheets import Sheet
 from ldp3.results.table import Results
 
@@ -51,7 +51,7 @@ METADATA: dict[str, dict[str, Any]] = {
 }
 
 
-TEXTS: dict[str, Callable[[Sheet], str]] = {"tex": latex.table, "md": forms.markdown}
+TEXTS: dict[str, Callable[[Sheet], str]] = {"tex": rendering.latex, "md": rendering.markdown}
 FORMATS = (*METADATA, *TEXTS, "bib")
 
 

@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from ldp3.reporting.findings import Findings
-from ldp3.results import overview as results
-from ldp3.results.overview import Compared, said
+from ldp3.results import verdict
+from ldp3.results.verdict import Compared
 
 
 def compared(found: Mapping[str, Findings], metric: str, epsilon: float) -> list[Compared]:
     """Every combination that ran on all datasets, from the one that never loses much."""
     sheets = [one.sheets.get((metric, epsilon)) for one in found.values()]
     known = [sheet for sheet in sheets if sheet is not None]
-    return results.compared(known) if len(known) == len(sheets) else []
+    return verdict.compared(known) if len(known) == len(sheets) else []
 
 
 def overview(found: Mapping[str, Findings]) -> list[dict[str, Any]]:
@@ -26,7 +26,7 @@ def overview(found: Mapping[str, Findings]) -> list[dict[str, Any]]:
                 {
                     "metric": metric,
                     "epsilon": epsilon,
-                    "sentences": said(rows, list(found), metric, epsilon),
+                    "sentences": verdict.over_datasets(rows, list(found), metric, epsilon),
                     "rows": [_row(row) for row in rows],
                 }
             )

@@ -8,7 +8,8 @@ import numpy as np
 import polars as pl
 
 from ldp3.errors import InvalidData
-from ldp3.results.table import COMBINATION, Results
+from ldp3.results.axes import COMBINATION
+from ldp3.results.table import Results
 
 
 def joined(parts: Sequence[Results]) -> Results:

@@ -11,7 +11,8 @@ import polars as pl
 
 from ldp3.arrays import FloatArray
 from ldp3.results import ties
-from ldp3.results.pairs import ROUNDING, Runs
+from ldp3.results.axes import QUESTION
+from ldp3.results.ties import ROUNDING, Runs
 
 FARTHEST = 10.0  # times the limit: where every method is farther, it is no yardstick
 
@@ -184,8 +185,8 @@ class Sheet:
 def sheets(table: pl.DataFrame, better: Mapping[str, str], looks: int = 1) -> list[Sheet]:
     """One sheet for each question that a table of results answers."""
     made = []
-    for question, part in table.group_by(ties.QUESTION, maintain_order=True):
-        asked: Any = dict(zip(ties.QUESTION, question, strict=True))
+    for question, part in table.group_by(QUESTION, maintain_order=True):
+        asked: Any = dict(zip(QUESTION, question, strict=True))
         by_users = part.filter(simulate="users")["protocol"].unique(maintain_order=True)
         made.append(
             Sheet(

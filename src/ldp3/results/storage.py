@@ -8,10 +8,10 @@ from typing import Any
 
 import polars as pl
 
-from ldp3.errors import InvalidData, InvalidParameter, as_path
+from ldp3.errors import InvalidData, InvalidParameter
 from ldp3.files import read_json, sync_file, sync_folder, whole_file, write_lines
-from ldp3.results.spreadsheets import read_csv, write_csv
-from ldp3.results.table import LIMITS, SCHEMA, Results
+from ldp3.results.axes import LIMITS, SCHEMA
+from ldp3.results.rendering import read_csv, write_csv
 from ldp3.sandbox import Unreadable, collect, decoding_error
 from ldp3.types import Dataset
 
@@ -34,25 +34,25 @@ READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
 }
 
 
-def save(results: Results, path: Path) -> None:
-    """Write results, the manifest last: where it is, everything is.
+def write(path: Path, manifest: Mapping[str, Any], frames: Mapping[str, pl.DataFrame]) -> None:
+    """Write the frames that there are of `FOLDER`, or the table alone; the manifest last.
 
-    Nothing of an earlier output goes before all of the new one is on the disk.
+    So where it is, everything is. Nothing of an earlier output goes before all of the new one is on
+    the disk.
     """
-    frames = [results.table, _truth(results.datasets), results.means, results.estimates]
-    *files, manifest = files_of(path)
-    new = {file: frame for file, frame in zip(files, frames, strict=False) if frame is not None}
+    *files, last = files_of(path)
+    new = {file: frames[name] for name, file in zip(FOLDER, files, strict=False) if name in frames}
     if not is_table(path):
         _make_folder(path)
     with ExitStack() as stack:  # what is entered first becomes a file last
-        text = json.dumps(results.manifest, indent=2, ensure_ascii=False)
-        write_lines(stack.enter_context(whole_file(manifest)), text)
+        text = json.dumps(manifest, indent=2, ensure_ascii=False)
+        write_lines(stack.enter_context(whole_file(last)), text)
         for file, frame in new.items():
             temporary = stack.enter_context(whole_file(file))
             WRITERS[file.suffix](frame, temporary)
             sync_file(temporary)
-        if manifest.exists():  # of an earlier run of ours
-            for old in (manifest, *(file for file in files if file not in new)):
+        if last.exists():  # of an earlier run of ours
+            for old in (last, *(file for file in files if file not in new)):
                 old.unlink(missing_ok=True)
                 sync_folder(old.parent)
 
@@ -65,26 +65,25 @@ def _make_folder(path: Path) -> None:
     sync_folder(path.parent)
 
 
-def load_results(path: str | Path) -> Results:
-    """What `save` wrote: a folder, or a table and, where it is, the manifest beside it."""
-    target = as_path(path, "a file or a folder of results")
+def read(target: Path) -> tuple[dict[str, Any], dict[str, pl.DataFrame]]:
+    """The manifest and the frames that `write` wrote; a table may have lost its manifest."""
     if not target.exists():
         raise InvalidData(f"No results at {str(target)!r}: no such file or folder.")
     if target.is_dir() and not manifest_of(target).exists():
         raise InvalidData(f"{str(target)!r} holds no complete results: manifest.json is missing.")
     manifest = read_manifest(manifest_of(target)) if manifest_of(target).exists() else {}
     if not target.is_dir():
-        return Results(read_table(target), manifest)
-    return Results(
-        read_table(target / "table.parquet"),
-        manifest,
-        _datasets(_read_frame(target / "truth.parquet", **TRUTH)),
-        _read_frame(target / "means.parquet", frequencies=pl.List),
-        _read_frame(target / "estimates.parquet", frequencies=pl.List),
-    )
+        return manifest, {"table": read_table(target)}
+    found = {
+        "table": read_table(target / "table.parquet"),
+        "truth": _read_frame(target / "truth.parquet", **TRUTH),
+        "means": _read_frame(target / "means.parquet", frequencies=pl.List),
+        "estimates": _read_frame(target / "estimates.parquet", frequencies=pl.List),
+    }
+    return manifest, {name: frame for name, frame in found.items() if frame is not None}
 
 
-def _truth(datasets: Mapping[str, Dataset]) -> pl.DataFrame | None:
+def truth_of(datasets: Mapping[str, Dataset]) -> pl.DataFrame | None:
     """How many users hold each value, and where the values lie, of all datasets."""
     frames = [
         pl.DataFrame(
@@ -103,7 +102,8 @@ def _truth(datasets: Mapping[str, Dataset]) -> pl.DataFrame | None:
     return pl.concat(frames) if frames else None
 
 
-def _datasets(truth: pl.DataFrame | None) -> dict[str, Dataset]:
+def datasets_of(truth: pl.DataFrame | None) -> dict[str, Dataset]:
+    """The datasets that `truth_of` wrote down."""
     if truth is None:
         return {}
     made = {}
@@ -137,7 +137,7 @@ def manifest_of(path: Path) -> Path:
 
 
 def files_of(path: Path) -> list[Path]:
-    """What `save` may write for `path`, the manifest last."""
+    """What `write` may write for `path`, the manifest last."""
     tables = [path] if is_table(path) else [path / f"{name}.parquet" for name in FOLDER]
     return [*tables, manifest_of(path)]
 

@@ -12,33 +12,11 @@ from ldp3 import specs
 from ldp3.errors import InvalidData, InvalidParameter, as_path, one_of, require_share, short
 from ldp3.metrics.base import Metric, build_metric
 from ldp3.printing import unstyled
-from ldp3.results import forms, overview, ties
-from ldp3.results.pairs import ROUNDING
+from ldp3.results import rendering, storage, ties
+from ldp3.results.axes import BEST, COMBINATION, LIMITS, SCHEMA
 from ldp3.results.sheets import Sheet
 from ldp3.results.sheets import sheets as sheets_of
-from ldp3.results.spreadsheets import write_csv
 from ldp3.types import Dataset
-
-SCHEMA: dict[str, Any] = {
-    "dataset": pl.String,
-    "n": pl.Int64,
-    "d": pl.Int64,
-    "epsilon": pl.Float64,
-    "attack": pl.String,
-    "protocol": pl.String,
-    "method": pl.String,
-    "metric": pl.String,
-    "repeat": pl.Int64,
-    "value": pl.Float64,
-    "simulate": pl.String,
-    "limit": pl.Float64,
-    "distribution_limit": pl.Float64,
-}
-LIMITS = ["limit", "distribution_limit"]  # null where there is none
-# in `best`: what is asked for first and last, for a wide table is shown without its middle
-BEST = ["rank", "protocol", "method", "mean", "std", "p_value", "n", "d", "attack", "dataset",
-        "metric", "epsilon", "tied"]  # fmt: skip
-COMBINATION = [*ties.QUESTION, "protocol", "method", "simulate"]  # all but the repeat
 
 
 @dataclass(frozen=True, repr=False)
@@ -167,21 +145,25 @@ class Results:
 
     def render(self, format: str = "table", width: int | None = None) -> str:
         """The summary as a table, Markdown, LaTeX, JSON or CSV; `width` is the terminal's."""
-        if not one_of(format, forms.FORMATS):
-            raise InvalidParameter(f"format is {', '.join(forms.FORMATS)}, got {short(format)}.")
+        if not one_of(format, rendering.FORMATS):
+            raise InvalidParameter(
+                f"format is {', '.join(rendering.FORMATS)}, got {short(format)}."
+            )
         if format == "csv":
-            return write_csv(self.summary()).rstrip("\n")
+            return rendering.write_csv(self.summary()).rstrip("\n")
         if format == "json":
             rows = {"summary": self.summary().to_dicts(), "best": self.best().to_dicts()}
             return json.dumps(rows, indent=2, ensure_ascii=False)
         if format == "table":
             return unstyled(self.tables(width))
-        return "\n\n".join(map(forms.RENDER[format], self.sheets()))
+        return "\n\n".join(map(rendering.RENDER[format], self.sheets()))
 
     def tables(self, width: int | None = None) -> str:
         """The paper's tables as `show` prints them, with the best in bold at a terminal."""
         sheets = self.sheets()
-        return "\n\n\n".join([*forms.texts(sheets, width), *overview.texts(sheets, width)])
+        return "\n\n\n".join(
+            [*rendering.texts(sheets, width), *rendering.across_datasets(sheets, width)]
+        )
 
     def save(self, path: str | Path) -> None:
         """Write the table (``.csv``, ``.parquet``, ``.json``), or everything into a folder.
@@ -189,9 +171,14 @@ class Results:
         What was run stands beside the table in ``….manifest.json``, in a folder in
         ``manifest.json``; it is written last, so where it is, everything is.
         """
-        from ldp3.results.storage import save
-
-        save(self, as_path(path, "a file or a folder"))
+        frames = {
+            "table": self.table,
+            "truth": storage.truth_of(self.datasets),
+            "means": self.means,
+            "estimates": self.estimates,
+        }
+        known = {name: frame for name, frame in frames.items() if frame is not None}
+        storage.write(as_path(path, "a file or a folder"), self.manifest, known)
 
     def __repr__(self) -> str:
         return self.render()
@@ -200,11 +187,18 @@ class Results:
         return self.render("markdown")
 
 
+def load_results(path: str | Path) -> Results:
+    """What `save` wrote: a folder, or a table and, where it is, the manifest beside it."""
+    manifest, found = storage.read(as_path(path, "a file or a folder of results"))
+    datasets = storage.datasets_of(found.get("truth"))
+    return Results(found["table"], manifest, datasets, found.get("means"), found.get("estimates"))
+
+
 def _times(limit: str) -> pl.Expr:
     """How many times the limit; null where the limit is 0 but for rounding."""
     least = pl.col(limit).mean()
     value = pl.col("value").filter(pl.col(limit).is_not_null()).mean()  # on the same estimates
-    return pl.when(least > ROUNDING * value).then(value / least)
+    return pl.when(least > ties.ROUNDING * value).then(value / least)
 
 
 def _direction(spec: str) -> str:

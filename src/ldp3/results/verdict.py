@@ -1,11 +1,14 @@
-"""The sentence under a table: what is best, and what is as good."""
+"""What is best, in sentences: on one dataset, at several ε, and on several datasets."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from ldp3.results import names
 from ldp3.results.sheets import Sheet
 from ldp3.results.ties import ALPHA
 
+Pair = tuple[str, str]
+MUCH = 0.1  # a loss that people notice
 NAMED = 6  # combinations named in a sentence, at most
 ALIKE = 2  # of those that are the same
 SURE = f"{100 * (1 - ALPHA):g} % confidence"
@@ -86,3 +89,89 @@ def listed(things: Sequence[str], most: int = NAMED) -> str:
     """``a, b and c``; of many the first few, and how many more."""
     shown = [*things[:most], *([f"{len(things) - most} more"] if len(things) > most else [])]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One combination on every dataset.
+
+    Parameters
+    ----------
+    pair
+        Protocol and method.
+    losses
+        By how much it is worse than the best of each dataset, as a share of that: 0.05 is 5 % more
+        error, or 5 % less of a score of which more is better.
+    ranks
+        Its place on each dataset, 1 for the best; equal ones share it.
+    tied
+        Whether it is the best there or tied with it.
+    """
+
+    pair: Pair
+    losses: tuple[float, ...]
+    ranks: tuple[int, ...]
+    tied: tuple[bool, ...]
+
+    @property
+    def worst(self) -> float:
+        """The largest loss."""
+        return max(self.losses)
+
+    @property
+    def rank(self) -> float:
+        """The average place."""
+        return sum(self.ranks) / len(self.ranks)
+
+
+def compared(sheets: Sequence[Sheet]) -> list[Compared]:
+    """Every combination that ran on all datasets, from the one that never loses much.
+
+    The sheets are of one question on different datasets. None where some dataset has no ratio to
+    its best, as where that is 0.
+    """
+    if not sheets or not all(min(sheet.means.values()) > 0 for sheet in sheets):
+        return []
+    pairs = [p for p in sheets[0].means if all(p in sheet.means for sheet in sheets)]
+    places = [_places(sheet) for sheet in sheets]
+    rows = [
+        Compared(
+            pair,
+            tuple(_loss(sheet, pair) for sheet in sheets),
+            tuple(place[pair] for place in places),
+            tuple(pair in sheet.firsts or pair in sheet.tied for sheet in sheets),
+        )
+        for pair in pairs
+    ]
+    return sorted(rows, key=lambda row: (row.worst, sum(row.losses)))
+
+
+def over_datasets(
+    rows: Sequence[Compared], datasets: Sequence[str], metric: str, epsilon: float
+) -> list[str]:
+    """What to choose where one choice must serve all of them."""
+    first = rows[0]
+    where = datasets[first.losses.index(first.worst)]
+    always = [combination(*row.pair) for row in rows if all(row.tied)]
+    loses = "never loses much" if first.worst <= MUCH else "loses least at its worst"
+    who = f"At ε = {epsilon:g} over {len(datasets)} datasets, {combination(*first.pair)}"
+    called = names.metric(metric)
+    sentences = [
+        f"{who} {loses}: its {called} is at most {percent(first.worst)} worse than the best of a "
+        f"dataset ({where})."
+        if first.worst
+        else f"{who} measured best by {called} on every one."
+    ]
+    if always:
+        return [*sentences, f"Best or tied with the best on every dataset: {listed(always)}."]
+    return [*sentences, "No combination is best or tied with the best on every dataset."]
+
+
+def _loss(sheet: Sheet, pair: Pair) -> float:
+    ratio = sheet.means[pair] / sheet.means[sheet.best]
+    return max(ratio - 1 if sheet.better == "lower" else 1 - ratio, 0.0)
+
+
+def _places(sheet: Sheet) -> dict[Pair, int]:
+    losses = {pair: _loss(sheet, pair) for pair in sheet.means}
+    return {pair: 1 + sum(x < own for x in losses.values()) for pair, own in losses.items()}
