@@ -7,8 +7,7 @@ from scipy import stats
 import ldp3
 from ldp3 import stream
 from ldp3.arrays import FloatArray, IntArray
-from ldp3.recommendation.populations import Populations, flat_prior
-from ldp3.recommendation.smooth import rough_prior
+from ldp3.recommendation.populations import Populations, flat_prior, rough_prior
 from ldp3.types import Dataset
 
 ALPHA = 1e-6

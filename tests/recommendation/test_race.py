@@ -4,7 +4,18 @@ from scipy import stats
 
 from ldp3 import stream
 from ldp3.arrays import FloatArray
-from ldp3.recommendation.race import PATIENCE, POPULATIONS, Gap, Rules, Standing, look, looks, start
+from ldp3.recommendation.race import (
+    PATIENCE,
+    POPULATIONS,
+    Gap,
+    Rules,
+    Standing,
+    heat,
+    look,
+    looks,
+    populations,
+    start,
+)
 
 ALPHA = 1e-6
 STATED = 0.05
@@ -164,3 +175,17 @@ def test_repeats_double_and_are_fewer_for_many_values() -> None:
     assert looks(1024) == looks(4096) == (1, 2, 4)
     assert looks(100_000) == (1, 2)
     assert looks(300) == (1, 2, 4, 8)
+
+
+def test_many_values_are_raced_on_fewer_populations() -> None:
+    assert populations(4096) == 32
+    assert heat(4096) == 0
+    assert heat(30_294) + populations(30_294) * looks(30_294)[-1] <= 40
+    assert populations(30_294) * 2 >= 19  # or no 95 % quantile of new collections
+
+
+def test_a_heat_pays_its_share_of_the_level() -> None:
+    alone = Rules(0.05, 0.01, (1, 2))
+    first, rest = Rules(0.05, 0.01, (1,), others=2), Rules(0.05, 0.01, (1, 2), others=1)
+    assert alone.level(4, 5) == pytest.approx(0.05 / (2 * 4 * 4))
+    assert first.level(4, 5) == rest.level(4, 5) == pytest.approx(0.05 / (3 * 4 * 4))

@@ -10,7 +10,7 @@ import ldp3
 from ldp3.arrays import apportion
 from ldp3.errors import LDPError
 from ldp3.progress import Progress
-from ldp3.recommendation.answer import Recommendation
+from ldp3.recommendation.advice import Recommendation
 from ldp3.types import Dataset
 
 ALPHA = 1e-6

@@ -13,9 +13,8 @@ from scipy import stats
 import ldp3
 from ldp3.arrays import apportion
 from ldp3.errors import LDPError
-from ldp3.sizing.goals import SumGoal, ValueGoal, single
-from ldp3.sizing.order import OrderGoal
-from ldp3.sizing.solving import least_epsilon, least_users
+from ldp3.sizing.goals import OrderGoal, SumGoal, ValueGoal, single
+from ldp3.sizing.search import least_epsilon, least_users
 
 VALUE: dict[str, Any] = {"domain_size": 229, "value_share": 0.05}
 FAST = ["ss", "olh", "grr"]

@@ -75,9 +75,8 @@ def recommend(
     save
         Write the description file of a collection with what was chosen, for clients and server.
     """
-    from ldp3.recommendation.limits import Limits
     from ldp3.recommendation.recommend import entered, recommend
-    from ldp3.recommendation.robustness import Threat
+    from ldp3.recommendation.requirements import Requirements, Threat
 
     budgets, measures = options.numbers(epsilon), options.specs("-u", metrics)
     if save is not None and len(budgets) * len(measures) > 1:
@@ -90,10 +89,10 @@ def recommend(
         options.announce_compiling()
     users = one_dataset(data, reading, plugins, "A recommendation is for one sample")
     if dry_run:
-        limits = Limits(max_bits, max_decode, unbiased, distribution)
+        wanted = Requirements(max_bits, max_decode, unbiased, distribution)
         asked = chosen, options.specs("-m", methods), measures
         threat = Threat(fake_users, options.specs("-a", attack), targets)
-        sample, ex, _ = entered(users, budgets, *asked, population, limits, seed, plugins, threat)
+        sample, ex, _ = entered(users, budgets, *asked, population, wanted, seed, plugins, threat)
         _dry_run(sample.d, ex, threads)
         return
     console = Console(quiet=quiet)

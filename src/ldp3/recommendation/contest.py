@@ -1,16 +1,26 @@
-"""The races of all questions on one run: what is still worth measuring, look by look."""
+"""The races of all questions on one run: what is still worth measuring, look by look.
+
+Where some users may be fake the race is for the worst error, not the clean one (`RobustContest`).
+"""
 
 from collections.abc import Collection, Sequence
+from math import floor
 
 import numpy as np
 
 from ldp3.arrays import BoolArray, FloatArray
+from ldp3.attacks.base import amplification
+from ldp3.attacks.scene import fake_count
 from ldp3.experiment.cells import Outcome
+from ldp3.experiment.grid import NOBODY
 from ldp3.experiment.lab import Lab
 from ldp3.experiment.schedule import Wanted
 from ldp3.postprocessing.base import PostProcessor
+from ldp3.protocols.base import PureOracle
 from ldp3.recommendation import race
 from ldp3.recommendation.race import Rules, Standing
+from ldp3.results import names
+from ldp3.results.verdict import combination
 
 Combination = tuple[str, str]  # protocol, method
 Question = tuple[float, str]  # ε, metric
@@ -118,3 +128,67 @@ class Contest:
         run = {all_[i][0] for i in np.flatnonzero(self.standings[question].running)}
         usual = PostProcessor.sets["usual"]
         return np.array([method in usual and protocol in run for protocol, method in all_])
+
+
+class RobustContest(Contest):
+    """A contest whose scores are the worst over all attacks, and none, on the same reports.
+
+    The mean of the largest error among a clean and the attacked collections bounds that of the
+    worst attack from above, and stays paired, so the race and its promises are as without attacks.
+    """
+
+    def __init__(self, lab: Lab, rules: Rules, ineligible: Collection[str] = ()) -> None:
+        super().__init__(lab, rules, ineligible)
+        self._clean: dict[tuple[Combination, Question], FloatArray] = {}
+
+    def combinations(self, epsilon: float) -> list[Combination]:
+        return list(dict.fromkeys(super().combinations(epsilon)))  # once, whoever attacks
+
+    def hear(self, outcome: Outcome) -> None:
+        cell = outcome.block.cell
+        repeats, population = slice(cell.repeat, outcome.block.stop), self._population[cell.dataset]
+        for m, method in enumerate(self.methods):
+            for u, metric in enumerate(self.metrics):
+                question, mine = (cell.epsilon, metric), (cell.protocol, method)
+                new, known = outcome.values[:, m, u], self.values(mine, question)
+                worst = np.fmin if self.better[metric] == "higher" else np.fmax
+                known[population, repeats] = worst(known[population, repeats], new)
+                if cell.attack == NOBODY.spec:
+                    clean = self._clean.setdefault((mine, question), np.full(known.shape, np.nan))
+                    clean[population, repeats] = new
+
+    def clean(self, question: Question) -> dict[Combination, float]:
+        """Mean errors without attackers in the first look, which all combinations have run."""
+        first = self.rules.looks[0]
+        return {mine: float(np.mean(self._clean[mine, question][:, :first]))
+                for mine in self.combinations(question[0])}  # fmt: skip
+
+    def said(self, question: Question, chosen: Combination) -> str:
+        """What robustness costs and what one fake user weighs, in a sentence."""
+        (epsilon, metric), clean = question, self.clean(question)
+        best = min if self.better[metric] == "lower" else max
+        other = best(clean, key=lambda c: clean[c])
+        cell = next(c for c in self.lab.cells if (c.epsilon, c.protocol) == (epsilon, chosen[0]))
+        oracle = self.lab.oracle(cell)
+        assert isinstance(oracle, PureOracle)
+        fakes = fake_count(self.lab.experiment.fake_users[0], self.lab.datasets[cell.dataset].n)
+        more = abs(clean[chosen] / clean[other] - 1)
+        error = f"{names.metric(metric)} = {clean[chosen]:.4g}"
+        price = f"{more:.1%} more than {combination(*other)}" if more >= 5e-4 else "the least"
+        return (
+            f"Errors at ε = {epsilon:g} are the worst without and with {fakes:,} fake users. "
+            f"Without them {combination(*chosen)} has {error}, {price}. One fake "
+            f"user weighs as {amplification(oracle):.1f} honest ones; "
+            f"{self._swap(oracle, cell.dataset):,} of them swap the two most frequent values."
+        )
+
+    def _swap(self, oracle: PureOracle, dataset: str) -> int:
+        """Fake users who make the second value the first, in expectation."""
+        second, first = np.sort(self.lab.datasets[dataset].histogram)[-2:]
+        return floor((first - second) * (oracle.p - oracle.q)) + 1
+
+
+def contest_of(lab: Lab, rules: Rules, ineligible: Collection[str] = ()) -> Contest:
+    """The contest of a lab, with or without attackers."""
+    kind = Contest if lab.experiment.attacks == (NOBODY,) else RobustContest
+    return kind(lab, rules, ineligible)

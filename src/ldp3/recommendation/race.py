@@ -40,8 +40,8 @@ import numpy as np
 from ldp3.arrays import BoolArray, FloatArray, IntArray
 
 POPULATIONS = 32  # fewer: t quantiles grow; more: less repeats on each to take the noise out
-VALUES = 4096  # repeats times values of the domain, at most, within these bounds:
-FEWEST, MOST = 4, 32
+REPEATS_TIMES_VALUES = 4096  # at most, for repeats within these bounds:
+FEWEST_REPEATS, MOST_REPEATS = 4, 32
 MANY = 4096  # values from which on a collection costs so much that fewer must do:
 HEAT = 8  # populations on which everybody starts, once on each
 FEW_POPULATIONS, FEW_REPEATS = 12, 2  # others, on which those who are left go on
@@ -80,7 +80,8 @@ class Rules:
 
 def looks(d: int) -> tuple[int, ...]:
     """1, 2, 4, … repeats: fewer for many values, where metrics vary less and cells cost more."""
-    most = min(max(VALUES // d, FEWEST if d <= MANY else FEW_REPEATS), MOST)
+    fewest = FEWEST_REPEATS if d <= MANY else FEW_REPEATS
+    most = min(max(REPEATS_TIMES_VALUES // d, fewest), MOST_REPEATS)
     return tuple(2**k for k in range(most.bit_length()))
 
 

@@ -3,38 +3,24 @@
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
-from math import ceil
 from pathlib import Path
 
 import numpy as np
 
-from ldp3.arrays import FloatArray
 from ldp3.datasets.loading import load_all
 from ldp3.errors import InvalidParameter
-from ldp3.experiment.cells import Cell
 from ldp3.experiment.executors import require_threads
-from ldp3.experiment.grid import NOBODY, Experiment, Named, experiment
+from ldp3.experiment.grid import Experiment, Named, experiment
 from ldp3.experiment.lab import Lab
-from ldp3.experiment.run import Rule, run
-from ldp3.noise import Noise, PureNoise
 from ldp3.progress import Bar, Progress, available_cores
-from ldp3.protocols.base import FrequencyOracle
-from ldp3.recommendation import headline, race
-from ldp3.recommendation.answer import Answer, Recommendation, ValueInterval
-from ldp3.recommendation.code import command, lines
-from ldp3.recommendation.contest import Combination, Contest, Question
-from ldp3.recommendation.limits import Limits, with_designs
+from ldp3.recommendation import race
+from ldp3.recommendation.advice import Advice, Recommendation
+from ldp3.recommendation.choosing import Answers, run_whole
+from ldp3.recommendation.contest import Contest, RobustContest, contest_of
 from ldp3.recommendation.populations import Populations
 from ldp3.recommendation.race import Rules
-from ldp3.recommendation.robustness import RobustContest, Threat
-from ldp3.recommendation.robustness import contest as contest_of
-from ldp3.recommendation.sentences import USUAL, Candidate, Interval
-from ldp3.recommendation.worth import worth
-from ldp3.results.table import Results
+from ldp3.recommendation.requirements import Requirements, Threat, with_designs
 from ldp3.types import Dataset
-
-SHOWN = 5  # values whose intervals are told
-CHECKS = 2  # collections on each population for these intervals
 
 
 def recommend(
@@ -103,11 +89,11 @@ def recommend(
     for name, low, given in (("confidence", 0.5, confidence), ("margin", 0, margin)):
         if not isinstance(given, int | float) or not low <= given < 1:
             raise InvalidParameter(f"`{name}` must be at least {low} and below 1, got {given!r}.")
-    limits = Limits(max_bits, max_decode, unbiased, distribution)
+    requirements = Requirements(max_bits, max_decode, unbiased, distribution)
     require_threads(threads)
     threat = Threat(fake_users, attacks, targets)
     sample, ex, left_out = entered(
-        data, epsilons, protocols, methods, metrics, population, limits, seed, plugins, threat
+        data, epsilons, protocols, methods, metrics, population, requirements, seed, plugins, threat
     )
     scaled = ex.datasets[0]
     contests = _contests(sample, ex, 1 - confidence, margin, threads, distribution)
@@ -117,8 +103,8 @@ def recommend(
             if before is not None:
                 contest.follow(before)
             if not contest.decided:
-                _run(contest.lab, executor, threads, shown, contest)
-        answers = _Answers(contests, sample, executor, threads, shown)
+                run_whole(contest.lab, executor, threads, shown, contest)
+        answers = Answers(contests, sample, executor, threads, shown)
         answered = tuple(answers.to(question) for question in contests[0].standings)
         return Recommendation(
             sample.name,
@@ -133,20 +119,6 @@ def recommend(
         )
 
 
-def _run(
-    lab: Lab,
-    executor: Executor | str | None,
-    threads: int | None,
-    progress: Progress,
-    rule: Rule | None = None,
-) -> Results:
-    """A run to its end: half of one is no ground for an answer."""
-    results = run(lab, executor, threads, rule=rule, progress=progress)
-    if not results.complete:
-        raise KeyboardInterrupt
-    return results
-
-
 def entered(
     data: object,
     epsilons: float | Iterable[float],
@@ -154,7 +126,7 @@ def entered(
     methods: Named | Sequence[Named],
     metrics: Named | Sequence[Named],
     population: int | None,
-    limits: Limits,
+    requirements: Requirements,
     seed: int,
     plugins: Iterable[str | Path],
     threat: Threat,
@@ -178,7 +150,7 @@ def entered(
         fake_users=threat.fake_users,
         targets=threat.targets or (),
     )
-    ex, costly = limits.applied(limits.methods(ex))
+    ex, costly = requirements.applied(requirements.methods(ex))
     ex, unattackable = threat.applied(ex)
     return sample, ex, [*costly, *unattackable]
 
@@ -216,166 +188,7 @@ def _populations(
     return tuple(replace(data, name=f"population {b}") for b, data in enumerate(drawn))
 
 
-class _Answers:
-    """The answers of contests that are over: a heat, if there was one, and the race."""
-
-    def __init__(
-        self,
-        contests: Sequence[Contest],
-        sample: Dataset,
-        executor: Executor | str | None,
-        threads: int | None,
-        progress: Progress,
-    ) -> None:
-        self.contests, self.contest, self.sample = contests, contests[-1], sample
-        self._executor, self._threads, self._progress = executor, threads, progress
-
-    def to(self, question: Question) -> Answer:
-        """The answer for one ε and metric."""
-        contest, (epsilon, metric) = self._decider(question), question
-        ex = contest.lab.experiment
-        standing = contest.standings[question]
-        assert standing.reason is not None
-        regret, costs = self._weighed(question)
-        first = headline.chosen(regret, costs, contest.rules.margin)
-        lowest = int(np.argmin(regret))
-        candidates = [self._candidate(question, i, first) for i in range(len(standing.left))]
-        best = candidates[first]
-        tied = [c for c, left in zip(candidates, standing.left, strict=True) if left]
-        order = sorted((c for c in tied if c != best), key=lambda c: c.worse.value)
-        named = {(c.protocol, c.method): c for c in candidates}
-        off = self._errors(epsilon, (best.protocol, best.method))
-        values, unheld, at_once = self._values(epsilon, best.protocol, off)
-        oracle = self._oracle(epsilon, best.protocol)
-        refine = contest.lab.methods[contest.methods.index(best.method)]
-        return Answer(
-            epsilon,
-            metric,
-            contest.better[metric],
-            best,
-            candidates[lowest],
-            headline.reason(costs[first], costs[lowest]),
-            tuple(order),
-            tuple(named[pair] for pair in USUAL if pair in named),
-            min(
-                (c for c in candidates if c.method == "none"),
-                key=lambda c: c.worse.value,
-                default=None,
-            ),
-            standing.reason,
-            len(candidates),
-            values,
-            unheld,
-            at_once,
-            worth(oracle, self._n, self.sample.frequencies, self.sample.labels, at_once, off),
-            command(oracle, best.protocol, best.method, self.sample, ex.plugins),
-            lines(oracle, best.protocol, refine, best.method),
-        )
-
-    def _weighed(self, question: Question) -> tuple[FloatArray, list[headline.Cost]]:
-        """Expected regrets and costs of all combinations."""
-        contest = self._decider(question)
-        standing = contest.standings[question]
-        oracles = {
-            protocol: self._oracle(question[0], protocol)
-            for protocol, _ in contest.combinations(question[0])
-        }
-        regret = headline.regrets(contest.scores(question), standing.repeats, standing.left)
-        return regret, [headline.cost(oracles[p], m) for p, m in contest.combinations(question[0])]
-
-    def _decider(self, question: Question, index: int | None = None) -> Contest:
-        """The last contest that measured anything of a question, or this combination."""
-        measured = [contest.standings[question].repeats for contest in self.contests]
-        there = [(each if index is None else each[index]).max() > 0 for each in measured]
-        return self.contests[int(np.flatnonzero(there)[-1])]
-
-    def _candidate(self, question: Question, index: int, best: int) -> Candidate:
-        contest = self._decider(question, index)
-        standing, left = contest.standings[question], self.contest.standings[question].left
-        protocol, method = contest.combinations(question[0])[index]
-        repeats = int(standing.repeats[index])
-        scores = contest.scores(question)[:, :, :repeats]
-        both_sides = race.quantile(contest.rules.alpha / 2, contest.populations)
-        shared = int(min(repeats, standing.repeats[best]))
-        gap = race.difference(scores[index, :, :shared], scores[best, :, :shared])
-        error = _interval(scores[index], both_sides)
-        if contest.better[question[1]] == "higher":
-            error = Interval(-error.value, -error.high, -error.low)
-        return Candidate(
-            protocol,
-            method,
-            error,
-            bool(left[index]),
-            self._oracle(question[0], protocol).report_bits,
-            _interval(gap, both_sides),
-            repeats * contest.populations,
-        )
-
-    @property
-    def _n(self) -> int:
-        """Users that the answer is for."""
-        return next(iter(self.contest.lab.datasets.values())).n
-
-    def _values(
-        self, epsilon: float, protocol: str, off: FloatArray
-    ) -> tuple[tuple[ValueInterval, ...], float, float]:
-        """How far single values will be off."""
-        level = 1 - self.contest.rules.alpha
-        off = np.sort(off, axis=0)
-        # of a new error and these, each is equally likely to be the largest
-        refined = off[min(ceil(level * (len(off) + 1)), len(off)) - 1]
-        noise, f = self._noise(epsilon, protocol), self.sample.frequencies
-        top = np.argsort(-f, kind="stable")[:SHOWN]
-        raw = [noise.farthest(f[[v]], level) for v in top]
-        shown = tuple(
-            ValueInterval(self.sample.labels[v], float(f[v]), wide, float(refined[v]))
-            for v, wide in zip(top, raw, strict=True)
-        )
-        return shown, noise.farthest(np.zeros(1), level), noise.farthest(f, level)
-
-    def _errors(self, epsilon: float, chosen: Combination) -> FloatArray:
-        """How far each value is off in new collections, one row each."""
-        ex, (protocol, method) = self.contest.lab.experiment, chosen
-        methods = [c for c in ex.methods if c.spec in ("none", method)]
-        checks: Experiment = replace(
-            ex,
-            epsilons=(epsilon,),
-            protocols=tuple(c for c in ex.protocols if c.spec == protocol),
-            methods=tuple(methods),
-            repeats=CHECKS,
-            repeats_asked=True,
-            attacks=(NOBODY,),
-            seed=ex.seed + 1,  # not the collections that chose it
-            keep="estimates",
-        )
-        kept = _run(Lab(checks), self._executor, self._threads, self._progress).estimates
-        assert kept is not None
-        rows = kept.filter(method=method).select("dataset", "frequencies").rows()
-        data = self.contest.lab.datasets
-        return np.array([np.abs(np.array(f) - data[name].frequencies) for name, f in rows])
-
-    def _noise(self, epsilon: float, protocol: str) -> Noise:
-        lab, cell = self.contest.lab, self._cell(epsilon, protocol)
-        oracle, n = lab.oracle(cell), lab.datasets[cell.dataset].n
-        if oracle.support is not None:
-            return PureNoise.of(oracle.support, n)
-        return oracle.estimate(lab.tally(cell, range(lab.chunks(cell)))).noise
-
-    def _oracle(self, epsilon: float, protocol: str) -> FrequencyOracle:
-        return self.contest.lab.oracle(self._cell(epsilon, protocol))
-
-    def _cell(self, epsilon: float, protocol: str) -> Cell:
-        cells = self.contest.lab.cells
-        return next(c for c in cells if (c.epsilon, c.protocol) == (epsilon, protocol))
-
-
-def _interval(values: FloatArray, limit: float) -> Interval:
-    found = race.summary(values)
-    mean, half = float(found.mean), limit * float(np.sqrt(found.variance))
-    return Interval(mean, mean - half, mean + half)
-
-
-def _robust(contest: Contest, answers: Sequence[Answer]) -> Iterator[str]:
+def _robust(contest: Contest, answers: Sequence[Advice]) -> Iterator[str]:
     if isinstance(contest, RobustContest):
         for found in answers:
             chosen = found.best.protocol, found.best.method

@@ -1,16 +1,18 @@
 """How many users, which ε, or what error: two are given, the third follows."""
 
+import json
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
-from math import inf
+from dataclasses import asdict, dataclass, field, fields
+from math import ceil, floor, inf, log10
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from ldp3.arrays import FloatArray
+from ldp3.collection.description import ledger
 from ldp3.datasets.loading import load_all
 from ldp3.errors import (
     InvalidParameter,
@@ -23,30 +25,21 @@ from ldp3.errors import (
     short,
     whole,
 )
-from ldp3.experiment.grid import Choice, Named, choices
+from ldp3.experiment.grid import Named, choices
 from ldp3.kinds import plain
 from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import build_method
-from ldp3.protocols.base import FrequencyOracle, build_oracle
-from ldp3.sizing.goals import Goal, SumGoal, ValueGoal, single
-from ldp3.sizing.order import OrderGoal
-from ldp3.sizing.solving import MOST_USERS, least_epsilon
+from ldp3.printing import columns, wrapped
+from ldp3.protocols.base import FrequencyOracle
+from ldp3.results import names
+from ldp3.sizing.goals import Goal, OrderGoal, SumGoal, ValueGoal, single
+from ldp3.sizing.search import MOST_USERS
+from ldp3.sizing.solving import Asked, Option, Solver
 
-Asked = Literal["users", "epsilon", "error"]
 MOST_VALUES = 2**24  # as for most protocols
 ROUNDS = 52  # a week's collections, for a year
-NEAR = 3  # protocols that may be best for other users or ε, where trying takes long
-
-
-@dataclass(frozen=True)
-class Option:
-    """One protocol, and the three numbers that belong together."""
-
-    protocol: str
-    epsilon: float
-    users: int
-    error: float
-    bits: int
+FORMATS = "text", "json"
+UNNOTICED = 0.01  # share of the users that nobody notices, but everybody notices the bits
 
 
 @dataclass(frozen=True, repr=False)
@@ -100,9 +93,15 @@ class Size:
 
     def render(self, format: str = "text", width: int | None = None) -> str:
         """As text, in lines of at most `width`, or JSON."""
-        from ldp3.sizing import forms
-
-        return forms.render(self, format, width)
+        if format == "json":
+            return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+        if format not in FORMATS:
+            raise InvalidParameter(f"format is {', '.join(FORMATS)}, got {format!r}.")
+        best = self.best
+        said = [_cheaper(self), _half(self)]
+        said += [ledger(float(_epsilon(best)))[0], _repeated(self), self.source]
+        parts = [wrapped(part, width) for part in (_headline(self), *said) if part]
+        return "\n\n".join([parts[0], columns(_table(self), "lr", width), *parts[1:]])
 
     def __repr__(self) -> str:
         return self.render()
@@ -172,7 +171,7 @@ def size(
     if isinstance(aim, OrderGoal) and error is None:
         error = 1 - confidence
     asked = _asked(epsilon, population, error, goal)
-    solver = _Solver(aim, choices(FrequencyOracle, protocols, modules), modules)
+    solver = Solver(aim, choices(FrequencyOracle, protocols, modules), modules)
     options = solver.options(epsilon, population, error)
     if not options:
         raise InvalidParameter(f"No protocol serves {len(frequencies):,} values: name others.")
@@ -185,9 +184,9 @@ def size(
         method,
         confidence,
         options,
-        _half(near, asked, best),
+        near.half(asked, best),
         rounds,
-        _repeated(near, asked, best, rounds),
+        near.repeated(asked, best, rounds),
         aim.simulated,
         aim.source(solver.oracles(best.epsilon)[best.protocol], best.users),
         solver.near(options[:1]).least_error,
@@ -266,94 +265,116 @@ def _goal(
     )
 
 
-@dataclass(frozen=True)
-class _Solver:
-    """Finds the missing number for every protocol, best first."""
-
-    goal: Goal
-    protocols: Sequence[Choice]
-    modules: Sequence[ModuleType]
-
-    def options(
-        self, epsilon: float | None, users: int | None, error: float | None
-    ) -> tuple[Option, ...]:
-        """Of every protocol, from best to worst."""
-        if epsilon is None:
-            assert users is not None
-            assert error is not None
-            return self._by_epsilon(users, error)
-        found = []
-        for spec, oracle in self.oracles(epsilon).items():
-            if error is None:
-                assert users is not None
-                n, off = users, self.goal.error(oracle, users)
-            else:
-                n, off = self.goal.least(oracle, error), error
-            found.append(Option(spec, epsilon, n, off, oracle.report_bits))
-        return tuple(sorted(found, key=lambda option: (option.users, option.error)))
-
-    def _by_epsilon(self, users: int, error: float) -> tuple[Option, ...]:
-        found = []
-        for choice in self.protocols:
-            solver = replace(self, protocols=[choice])
-            epsilon = least_epsilon(lambda e, solver=solver: solver.least_error(e, users), error)  # type: ignore[misc]
-            if epsilon < inf:
-                (best, *_) = solver.options(epsilon, users, None)
-                found.append(replace(best, error=error))
-        if not found:
-            raise InvalidParameter(
-                f"No ε has an `error` of {error:g} with {users:,} users: allow more, or ask more "
-                f"people."
-            )
-        return tuple(sorted(found, key=lambda option: option.epsilon))
-
-    def least_error(self, epsilon: float, users: int) -> float:
-        """Of the best protocol."""
-        oracles = self.oracles(epsilon).values()
-        return min((self.goal.error(oracle, users) for oracle in oracles), default=inf)
-
-    def oracles(self, epsilon: float) -> dict[str, FrequencyOracle]:
-        """What can be deployed at this ε."""
-        made = ((choice.spec, self._oracle(choice, epsilon)) for choice in self.protocols)
-        return {spec: oracle for spec, oracle in made if oracle is not None}
-
-    def near(self, options: Sequence[Option]) -> "_Solver":
-        """With the best of these only, where errors are simulated and all would take long."""
-        if not self.goal.simulated:
-            return self
-        names = [option.protocol for option in options[:NEAR]]
-        return replace(self, protocols=[c for c in self.protocols if c.spec in names])
-
-    def _oracle(self, choice: Choice, epsilon: float) -> FrequencyOracle | None:
-        d = len(self.goal.frequencies)
-        try:
-            oracle = build_oracle(choice.thing, *self.modules, epsilon=epsilon, d=d)
-        except InvalidParameter:  # of a set, some cannot serve every d and ε
-            if choice.asked:
-                raise
-            return None
-        return oracle if oracle.deployable or choice.asked else None
+def _headline(found: Size) -> str:
+    best, sure = found.best, f"{100 * found.confidence:g} % confidence"
+    held = f"a value that {_percent(found.share)} hold" if found.share else "a value nobody holds"
+    off, top = _error(found, best), found.goal.removeprefix("top").strip()
+    where, taken = f"d = {found.d:,}", names.protocol(best.protocol)
+    if found.asked == "error":
+        answers = {"value": f"{off} at {sure} for {held}", "l1": f"an ℓ1 of {off} in the mean"}
+        wrong = f"the {top} most frequent values are in the wrong order in {off} of collections"
+        said = answers.get(found.goal, wrong)
+        return f"{_users(best)} at ε = {best.epsilon:g}, {where}: {said}, with {taken}."
+    wishes = {"value": f"{held} to {off} at {sure}", "l1": f"all values to an ℓ1 of {off}"}
+    order = f"the {top} most frequent values in the right order, but for {off} of collections"
+    wish = wishes.get(found.goal, order)
+    if found.asked == "users":
+        return f"To know {wish}, at ε = {best.epsilon:g}, {where}: {_users(best)} with {taken}."
+    return f"To know {wish}, from {_users(best)}, {where}: ε = {_epsilon(best)} with {taken}."
 
 
-def _half(solver: _Solver, asked: Asked, best: Option) -> Option | None:
-    """What the best protocol has if only half of those who are asked answer."""
-    if asked == "users":
-        return replace(best, users=2 * best.users)
-    users = max(best.users // 2, 1)
-    try:
-        given = (best.epsilon, users, None) if asked == "error" else (None, users, best.error)
-        return solver.options(*given)[0]
-    except InvalidParameter:  # no ε does it
-        return None
+def _error(found: Size, option: Option) -> str:
+    """As its goal counts it."""
+    if found.goal not in ("value", "l1"):
+        return _percent(option.error)
+    off = option.error if found.goal == "l1" else 100 * option.error
+    shown = _digits(off) if found.asked == "error" else f"{off:.3g}"
+    if found.goal == "l1":
+        return shown
+    return f"± {shown} percentage point{'' if shown == '1' else 's'}"
 
 
-def _repeated(solver: _Solver, asked: Asked, best: Option, rounds: int) -> Option | None:
-    """What is best if all rounds together are to spend no more than ε."""
-    if asked == "epsilon":
-        return None
-    each = best.epsilon / rounds
-    try:
-        given = (best.users, None) if asked == "error" else (None, best.error)
-        return solver.options(each, *given)[0]
-    except (InvalidParameter, IndexError):  # too small an ε for any protocol or number of users
-        return None
+def _digits(number: float) -> str:
+    """Three digits, so that neighbours in a table differ where they do; whole numbers as such.
+
+    >>> [_digits(x) for x in (1.2, 0.99999, 1, 64.5, 1234)]
+    ['1.20', '1.00', '1', '64.5', '1,234']
+    """
+    if number == round(number):
+        return f"{number:,.0f}"
+    size = floor(log10(float(f"{number:.3g}")))  # 0.9999 is 1.00
+    return f"{number:,.{max(2 - size, 0)}f}"
+
+
+def _users(option: Option) -> str:
+    """A number of people."""
+    return f"{option.users:,} users"
+
+
+def _table(found: Size) -> list[list[str]]:
+    shown: dict[str, Callable[[Option], str]] = {
+        "users": lambda option: f"{option.users:,}",
+        "epsilon": _epsilon,
+        "error": lambda option: _error(found, option),
+    }
+    head = {"epsilon": "ε"}.get(found.asked, found.asked)
+    rows = [
+        [names.protocol(o.protocol), shown[found.asked](o), f"{o.bits:,}"] for o in found.options
+    ]
+    return [["protocol", head, "bits per report"], *rows]
+
+
+def _cheaper(found: Size) -> str:
+    """A protocol with much smaller reports that is nearly as good."""
+    best = found.best
+    worth = [o for o in found.options if o.bits < best.bits and _more(found, o) <= UNNOTICED]
+    if not worth:
+        return ""
+    small = min(worth, key=lambda o: o.bits)
+    what = {"users": "users", "epsilon": "ε", "error": "error"}[found.asked]
+    more = f"{100 * _more(found, small):.1g} % more {what}"
+    bits = f"{small.bits:,} bits instead of {best.bits:,}"
+    return f"{names.protocol(small.protocol)} takes {more} and sends {bits}."
+
+
+def _more(found: Size, option: Option) -> float:
+    name = found.asked
+    return float(getattr(option, name) / getattr(found.best, name) - 1)
+
+
+def _half(found: Size) -> str:
+    half = found.half
+    if half is None:
+        return "If only half of them answer, no ε makes good for it."
+    if found.asked == "users":
+        return f"If only half of those who are asked answer, ask {half.users:,} people."
+    then = f"ε = {_epsilon(half)}" if found.asked == "epsilon" else _error(found, half)
+    return f"If only half of them answer: {then}, with {names.protocol(half.protocol)}."
+
+
+def _repeated(found: Size) -> str:
+    """What asking the same people again and again costs."""
+    best, rounds, again = found.best, found.rounds, found.repeated
+    each, weekly = best.epsilon / rounds, ", as one a week for a year," if rounds == 52 else ""
+    said = (
+        f"{rounds} collections from the same people{weekly} spend ε = "
+        f"{rounds * float(_epsilon(best)):.4g} if every report is fresh."
+    )
+    if found.asked == "epsilon":
+        return said
+    goal = f" To spend {best.epsilon:g} on all of them, each may spend {each:.3g}: "
+    if again is None:
+        return f"{said}{goal}no number of users is enough."
+    then = _users(again) if found.asked == "users" else _error(found, again)
+    memo = "A client with a memo spends ε once for each different value."
+    return f"{said}{goal}{then}, with {names.protocol(again.protocol)}. {memo}"
+
+
+def _epsilon(option: Option) -> str:
+    """Three digits, rounded up, but for what the search leaves open: less is not enough."""
+    digits = 2 - floor(log10(option.epsilon))
+    return f"{ceil(option.epsilon * 10**digits - 0.02) / 10**digits:.{max(digits, 0)}f}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"

@@ -1,77 +1,118 @@
-"""The least number of users, or the least ε, that keeps an error: by bisection."""
+"""The missing one of users, ε and error, for every protocol."""
 
-from collections.abc import Callable
-from math import exp, inf, log
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import inf
+from types import ModuleType
+from typing import Literal
 
-from ldp3.errors import LARGEST_EPSILON, InvalidParameter
+from ldp3.errors import InvalidParameter
+from ldp3.experiment.grid import Choice
+from ldp3.protocols.base import FrequencyOracle, build_oracle
+from ldp3.sizing.goals import Goal
+from ldp3.sizing.search import least_epsilon
 
-MOST_USERS = 10**15
-FIRST, NEARBY = 10**6, 1.02  # where the search starts, and how far it looks from its first guess
-LEAST_EPSILON = 1e-3
-CLOSE = 1e-3  # users, where the error is simulated, as a share
-STEPS = 30  # in which that is reached, or never
-CLOSER = 1e-4  # ε, as a share
-
-
-def least_users(error: Callable[[int], float], wanted: float, *, rough: bool) -> int:
-    """The fewest users whose error is at most `wanted`; three digits where it is simulated.
-
-    Errors fall nearly as $1/\\sqrt n$, so the search starts close to its end.
-    """
-    return _nearly(error, wanted) if rough else _exactly(error, wanted)
+Asked = Literal["users", "epsilon", "error"]
+NEARLY_BEST = 3  # protocols that may be best for other users or ε, where trying takes long
 
 
-def _exactly(error: Callable[[int], float], wanted: float) -> int:
-    guess = max(int(FIRST * (error(FIRST) / wanted) ** 2), 1)
-    low, high = int(guess / NEARBY), min(int(guess * NEARBY) + 1, MOST_USERS)
-    while error(high) > wanted:
-        low, high = high, high * 2
-        if high > MOST_USERS:
-            raise _never(wanted)
-    while low > 0 and error(low) <= wanted:
-        low, high = low // 2, low
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if error(middle) > wanted else (low, middle)
-    return high
+@dataclass(frozen=True)
+class Option:
+    """One protocol, and the three numbers that belong together."""
+
+    protocol: str
+    epsilon: float
+    users: int
+    error: float
+    bits: int
 
 
-def _nearly(error: Callable[[int], float], wanted: float) -> int:
-    """Along a power law through the last two points: simulated errors are dear, and nearly one."""
-    users, off, power = float(FIRST), error(FIRST), 0.5
-    for _ in range(STEPS):
-        step = max(min(off / wanted, 1e6), 1e-6) ** (1 / power)
-        following = max(users * step, 1.0)
-        if following > MOST_USERS:
-            raise _never(wanted)
-        if abs(following / users - 1) < CLOSE:
-            break
-        then = error(round(following))
-        if then > 0 and off > 0:
-            power = min(max(log(off / then) / log(following / users), 0.1), 2.0)
-        users, off = following, then
-    return three_digits(round(following))
+@dataclass(frozen=True)
+class Solver:
+    """Finds the missing number for every protocol, best first."""
 
+    goal: Goal
+    protocols: Sequence[Choice]
+    modules: Sequence[ModuleType]
 
-def _never(wanted: float) -> InvalidParameter:
-    return InvalidParameter(
-        f"No number of users up to 10¹⁵ has an `error` of {wanted:g}: allow more, or raise "
-        f"`epsilon`."
-    )
+    def options(
+        self, epsilon: float | None, users: int | None, error: float | None
+    ) -> tuple[Option, ...]:
+        """Of every protocol, from best to worst."""
+        if epsilon is None:
+            assert users is not None
+            assert error is not None
+            return self._by_epsilon(users, error)
+        found = []
+        for spec, oracle in self.oracles(epsilon).items():
+            if error is None:
+                assert users is not None
+                n, off = users, self.goal.error(oracle, users)
+            else:
+                n, off = self.goal.least(oracle, error), error
+            found.append(Option(spec, epsilon, n, off, oracle.report_bits))
+        return tuple(sorted(found, key=lambda option: (option.users, option.error)))
 
+    def _by_epsilon(self, users: int, error: float) -> tuple[Option, ...]:
+        found = []
+        for choice in self.protocols:
+            solver = replace(self, protocols=[choice])
+            epsilon = least_epsilon(lambda e, solver=solver: solver.least_error(e, users), error)  # type: ignore[misc]
+            if epsilon < inf:
+                (best, *_) = solver.options(epsilon, users, None)
+                found.append(replace(best, error=error))
+        if not found:
+            raise InvalidParameter(
+                f"No ε has an `error` of {error:g} with {users:,} users: allow more, or ask more "
+                f"people."
+            )
+        return tuple(sorted(found, key=lambda option: option.epsilon))
 
-def three_digits(users: int) -> int:
-    """Rounded up: what is simulated is not known to the last person."""
-    unit: int = 10 ** max(len(str(users)) - 3, 0)
-    return -(-users // unit) * unit
+    def least_error(self, epsilon: float, users: int) -> float:
+        """Of the best protocol."""
+        oracles = self.oracles(epsilon).values()
+        return min((self.goal.error(oracle, users) for oracle in oracles), default=inf)
 
+    def oracles(self, epsilon: float) -> dict[str, FrequencyOracle]:
+        """What can be deployed at this ε."""
+        made = ((choice.spec, self._oracle(choice, epsilon)) for choice in self.protocols)
+        return {spec: oracle for spec, oracle in made if oracle is not None}
 
-def least_epsilon(error: Callable[[float], float], wanted: float) -> float:
-    """The least ε whose error is at most `wanted`, nearly; infinite if there is none."""
-    low, high = log(LEAST_EPSILON), log(LARGEST_EPSILON)
-    if error(LARGEST_EPSILON) > wanted:
-        return inf
-    while high - low > CLOSER:
-        middle = (low + high) / 2
-        low, high = (middle, high) if error(exp(middle)) > wanted else (low, middle)
-    return exp(high)
+    def near(self, options: Sequence[Option]) -> "Solver":
+        """With the best of these only, where errors are simulated and all would take long."""
+        if not self.goal.simulated:
+            return self
+        names = [option.protocol for option in options[:NEARLY_BEST]]
+        return replace(self, protocols=[c for c in self.protocols if c.spec in names])
+
+    def half(self, asked: Asked, best: Option) -> Option | None:
+        """What the best protocol has if only half of those who are asked answer."""
+        if asked == "users":
+            return replace(best, users=2 * best.users)
+        users = max(best.users // 2, 1)
+        try:
+            given = (best.epsilon, users, None) if asked == "error" else (None, users, best.error)
+            return self.options(*given)[0]
+        except InvalidParameter:  # no ε does it
+            return None
+
+    def repeated(self, asked: Asked, best: Option, rounds: int) -> Option | None:
+        """What is best if all rounds together are to spend no more than ε."""
+        if asked == "epsilon":
+            return None
+        each = best.epsilon / rounds
+        try:
+            given = (best.users, None) if asked == "error" else (None, best.error)
+            return self.options(each, *given)[0]
+        except (InvalidParameter, IndexError):  # too small an ε for any protocol or number of users
+            return None
+
+    def _oracle(self, choice: Choice, epsilon: float) -> FrequencyOracle | None:
+        d = len(self.goal.frequencies)
+        try:
+            oracle = build_oracle(choice.thing, *self.modules, epsilon=epsilon, d=d)
+        except InvalidParameter:  # of a set, some cannot serve every d and ε
+            if choice.asked:
+                raise
+            return None
+        return oracle if oracle.deployable or choice.asked else None

@@ -1,4 +1,4 @@
-"""Where values are many, a heat on a few populations comes before the race."""
+"""Races on one run: a heat first where values are many, the worst error where users are fake."""
 
 from typing import Any
 
@@ -6,9 +6,11 @@ import pytest
 
 import ldp3
 from ldp3.recommendation import race
-from ldp3.recommendation.answer import Recommendation
+from ldp3.recommendation.advice import Recommendation
 
 DATA = "zipf(d=200, n=200_000)"
+LEVEL = ldp3.load("zipf(s=1.1, d=30, n=20_000)")
+AMONG: dict[str, Any] = {"protocols": ["grr", "oue"], "methods": ["norm_sub"], "epsilons": 4.0}
 FEW: dict[str, Any] = {"protocols": ["grr", "oue", "olh"], "methods": "norm_sub"}
 
 
@@ -16,7 +18,7 @@ FEW: dict[str, Any] = {"protocols": ["grr", "oue", "olh"], "methods": "norm_sub"
 def many(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if these values were many."""
     monkeypatch.setattr(race, "MANY", 8)
-    monkeypatch.setattr(race, "VALUES", 1)
+    monkeypatch.setattr(race, "REPEATS_TIMES_VALUES", 1)
 
 
 @pytest.mark.usefixtures("many")
@@ -47,16 +49,34 @@ def test_fake_users_take_part_in_heats() -> None:
     assert "fake users" in found.notes[0]
 
 
-def test_a_heat_pays_its_share_of_the_level() -> None:
-    alone = race.Rules(0.05, 0.01, (1, 2))
-    heat, rest = race.Rules(0.05, 0.01, (1,), others=2), race.Rules(0.05, 0.01, (1, 2), others=1)
-    assert alone.level(4, 5) == pytest.approx(0.05 / (2 * 4 * 4))
-    assert heat.level(4, 5) == rest.level(4, 5) == pytest.approx(0.05 / (3 * 4 * 4))
-
-
 @pytest.mark.usefixtures("many")
 def test_a_wide_tie_is_said_to_be_wide() -> None:
     given: dict[str, Any] = {"protocols": ["oue", "olh"], "methods": ["norm_sub", "power"]}
     found = ldp3.recommend("zipf(d=24, n=300)", **given)
     far = max(c.worse.value for c in found.answers[0].tied) / found.best.error.value
     assert (far > 0.1) == ("not shown to be worse, not equal" in found.render())
+
+
+def test_the_most_robust_wins_and_its_price_is_said() -> None:
+    clean = ldp3.recommend(LEVEL, **AMONG)
+    robust = ldp3.recommend(LEVEL, fake_users="5%", **AMONG)
+    assert robust.best.protocol == "grr"
+    assert robust.best.error.value > clean.best.error.value
+    said = next(note for note in robust.notes if "fake users" in note)
+    assert "with 1,053 fake users" in said
+    assert "One fake user weighs as 1.6 honest ones" in said
+
+
+def test_errors_are_never_below_those_without_attackers() -> None:
+    clean = ldp3.recommend(LEVEL, **AMONG)
+    robust = ldp3.recommend(LEVEL, fake_users=200, attacks=["ria", "mga"], **AMONG)
+    before = {(c.protocol, c.method): c for c in (clean.best, *clean.answers[0].defaults)}
+    for after in (robust.best, *robust.answers[0].defaults):
+        # paired: the same populations and reports, and the worse of each
+        known = before.get((after.protocol, after.method))
+        if known is not None and known.collections == after.collections:
+            assert after.error.value >= known.error.value
+
+
+def test_without_fake_users_the_answer_is_as_before() -> None:
+    assert ldp3.recommend(LEVEL, **AMONG) == ldp3.recommend(LEVEL, fake_users=0, **AMONG)

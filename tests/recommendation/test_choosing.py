@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import ldp3
-from ldp3.recommendation.headline import chosen, cost, reason, regrets
+from ldp3.recommendation.choosing import chosen, price, reason, regrets
+
+DATA = ldp3.load("zipf(s=1.2, d=12, n=3_000)")
 
 
 def test_the_expected_regret_by_hand() -> None:
@@ -35,13 +37,13 @@ def test_higher_scores_are_negative_and_errors_may_be_zero() -> None:
 
 
 def test_within_the_margin_the_cheapest_is_chosen_and_beyond_it_the_best() -> None:
-    regret, costs = (
+    regret, prices = (
         np.array([0.0, 0.009, 0.011, np.inf]),
         [(128, 2, 1), (66, 128, 1), (2, 1, 0), (1, 1, 0)],
     )
-    assert chosen(regret, costs, 0.01) == 1
-    assert chosen(regret, costs, 0.001) == 0
-    assert chosen(regret, costs, 0.02) == 2
+    assert chosen(regret, prices, 0.01) == 1
+    assert chosen(regret, prices, 0.001) == 0
+    assert chosen(regret, prices, 0.02) == 2
 
 
 def test_bits_come_before_work_and_work_before_simplicity() -> None:
@@ -56,9 +58,9 @@ def test_bits_come_before_work_and_work_before_simplicity() -> None:
 
 
 def test_what_combinations_cost() -> None:
-    assert cost(ldp3.oracle("grr", 1.0, 300), "none") == (9, 1, 0)
-    assert cost(ldp3.oracle("oue", 1.0, 300), "norm_sub") == (300, 5, 1)
-    assert cost(ldp3.oracle("olh", 1.0, 300), "power+norm_sub") == (66, 300, 2)
+    assert price(ldp3.oracle("grr", 1.0, 300), "none") == (9, 1, 0)
+    assert price(ldp3.oracle("oue", 1.0, 300), "norm_sub") == (300, 5, 1)
+    assert price(ldp3.oracle("olh", 1.0, 300), "power+norm_sub") == (66, 300, 2)
 
 
 def test_a_small_report_is_recommended_where_a_long_one_is_hardly_better() -> None:
@@ -72,3 +74,14 @@ def test_a_small_report_is_recommended_where_a_long_one_is_hardly_better() -> No
     assert best.best == best.lowest
     if cheap.lowest.protocol == "oue":
         assert cheap.instead == "fewer bits per report"
+
+
+def test_the_answer_ends_with_the_command_that_plans_it() -> None:
+    found = ldp3.recommend(DATA, 1.0, ["grr", "oue"], "norm_sub", population=50_000, threads=1)
+    answer = found.answers[0]
+    best = answer.best
+    words = f"ldp3 plan -p {best.protocol} -m {best.method} -e 1 --domain-size 12"
+    assert answer.command == f"{words} -o collection.ldp3.json"
+    assert words in found.render()
+    named = ldp3.recommend(["a", "b", "b", "it's"] * 30, 1.0, "grr", "norm_sub", threads=1)
+    assert "--domain values.txt" in named.answers[0].command

@@ -1,25 +1,30 @@
-"""What may compete: within limits on bits, time and bias, and tuned for heavy values."""
+"""What may compete: what keeps to requirements on bits, time and bias, and can be attacked.
+
+Where a value is heavy, protocols that are tuned for its frequency compete, too.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from types import ModuleType
 
+from ldp3.attacks.scene import fake_count
 from ldp3.errors import InvalidParameter, require, whole
-from ldp3.experiment.grid import Choice, Experiment, Named
+from ldp3.experiment.grid import NOBODY, Choice, Experiment, Named
 from ldp3.kinds import find, plain
 from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import PostProcessor, build_method
-from ldp3.protocols.base import FrequencyOracle, build_oracle
+from ldp3.protocols.base import FrequencyOracle, PureOracle, build_oracle
 from ldp3.recommendation.costs import measure
 from ldp3.results import names
 from ldp3.types import Dataset
 
 HEAVY = 0.1  # frequency from which on a protocol that is tuned for it may do better
+TARGETS = 10  # rare values that fake users raise, if nobody says which; half of fewer than 20
 
 
 @dataclass(frozen=True)
-class Limits:
-    """On what a protocol may cost.
+class Requirements:
+    """What a protocol may cost, and what an estimate must be.
 
     Parameters
     ----------
@@ -65,7 +70,7 @@ class Limits:
         return replace(ex, methods=(none, *kept))
 
     def applied(self, ex: Experiment) -> tuple[Experiment, list[str]]:
-        """The experiment with the protocols that keep to the limits, and what is to be said."""
+        """The experiment with the protocols that cost no more, and what is to be said."""
         if self.bits is None and self.decode is None:
             return ex, []
         said = {choice.spec: self._too_much(ex, choice) for choice in ex.protocols}
@@ -94,6 +99,52 @@ class Limits:
 
 def _builds(choice: Choice, modules: Sequence[ModuleType]) -> PostProcessor:
     return build_method(choice.thing, *modules)
+
+
+@dataclass(frozen=True)
+class Threat:
+    """Fake users to be robust against.
+
+    Parameters
+    ----------
+    fake_users
+        How many: a number, or a share of all reports such as ``"1%"``; 0 for none.
+    attacks
+        What they may do.
+    targets
+        What they want to raise, as `ldp3.benchmark` takes it.
+    """
+
+    fake_users: float | str = 0
+    attacks: Named | Sequence[Named] = "mga"
+    targets: str | Sequence[str] | None = None  # the rarest values
+
+    def on(self, data: Dataset) -> "Threat":
+        """The same on these data: nobody, if there are no fake users; targets that there are."""
+        rare = f"bottom:{max(1, min(TARGETS, data.d // 2))}"
+        nobody = fake_count(self.fake_users, data.n) == 0
+        targets = rare if self.targets is None else self.targets
+        return replace(self, attacks="none" if nobody else self.attacks, targets=targets)
+
+    def applied(self, ex: Experiment) -> tuple[Experiment, list[str]]:
+        """Without protocols on which nobody knows how to simulate fake users, and what is said."""
+        if ex.attacks == (NOBODY,):
+            return ex, []
+        kept = tuple(choice for choice in ex.protocols if _pure(ex, choice))
+        lost = [choice.spec for choice in ex.protocols if choice not in kept]
+        if not kept:
+            raise InvalidParameter(
+                f"None of {', '.join(lost)} can be attacked here: their reports do not support "
+                f"values. Leave `fake_users` out."
+            )
+        said = f"Left out: {', '.join(lost)}: what fake users do to them cannot be simulated."
+        return replace(ex, protocols=kept), [said] if lost else []
+
+
+def _pure(ex: Experiment, choice: Choice) -> bool:
+    modules, data = load_plugins(ex.plugins), ex.datasets[0]
+    made = build_oracle(choice.thing, *modules, epsilon=ex.epsilons[0], d=data.d)
+    return isinstance(made, PureOracle)
 
 
 def with_designs(protocols: Named | Sequence[Named], data: Dataset) -> list[Named]:

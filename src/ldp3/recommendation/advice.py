@@ -1,18 +1,23 @@
-"""A recommendation as text that a person can act on, as Markdown, as JSON."""
+"""What a recommendation says, and how: as text that a person can act on, as Markdown, as JSON."""
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from textwrap import indent
+from typing import TYPE_CHECKING, Any
 
 from ldp3.errors import InvalidParameter
 from ldp3.printing import columns, escape_markdown, markdown_table, wrapped
-from ldp3.recommendation.answer import Answer, Recommendation
-from ldp3.recommendation.race import MANY
+from ldp3.recommendation.costs import Worth
+from ldp3.recommendation.race import MANY, Reason
 from ldp3.recommendation.sentences import Candidate, Interval, verdict
 from ldp3.results import names
 
-SHOWN = 12  # of the tied; JSON has all
+if TYPE_CHECKING:
+    from ldp3.collection.plan import Plan
+
+TIED_SHOWN = 12  # of the tied; JSON has all
 WIDE = 0.1  # share of the error by which the tied differ without a word
 APART = (
     "Each interval holds by itself; what is called worse is so with all comparisons taken together."
@@ -21,14 +26,151 @@ FORMATS = "text", "markdown", "json"
 Rows = list[list[str]]
 
 
-def render(found: Recommendation, format: str = "text", width: int | None = None) -> str:
-    """In one of the formats; text is as wide as a terminal of `width`."""
-    if format == "json":
-        return json.dumps(found.to_dict(), indent=2, ensure_ascii=False)
-    if format not in FORMATS:
-        raise InvalidParameter(f"format is {', '.join(FORMATS)}, got {format!r}.")
-    page = _Markdown() if format == "markdown" else _Text(width)
-    return "\n".join(_page(found, page)).rstrip()
+@dataclass(frozen=True)
+class ValueInterval:
+    """How far the estimate of one value will be off, with the stated confidence.
+
+    Parameters
+    ----------
+    label, frequency
+        The value and its frequency in the sample.
+    raw
+        Before post-processing, from the law of the protocol's counts; of a protocol that is not
+        pure, from its variance.
+    refined
+        After it, from simulated collections.
+    """
+
+    label: str
+    frequency: float
+    raw: float
+    refined: float
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What to deploy for one metric and ε.
+
+    Parameters
+    ----------
+    epsilon, metric, better
+        The question, and whether ``lower`` or ``higher`` is better.
+    best
+        What to deploy: the cheapest of the tied whose expected regret is within the margin.
+    lowest, instead
+        The one of the tied with the least expected regret, and what speaks against it; nothing if
+        it is the best.
+    tied
+        What is tied with it.
+    defaults
+        What people often take, among what was measured.
+    unbiased
+        The best one without post-processing; None if it had to be a distribution.
+    reason
+        Why the race was over.
+    considered
+        Number of combinations.
+    values
+        The most frequent values of the sample, most frequent first.
+    unheld, all_at_once
+        How far the raw estimate of a value that nobody holds will be off, and the farthest of all.
+    worth
+        Which values can be read, how much is wrong, what it costs.
+    command
+        The command that describes the collection; nothing if the choice cannot be deployed.
+    code
+        Python that applies the choice.
+    """
+
+    epsilon: float
+    metric: str
+    better: str
+    best: Candidate
+    lowest: Candidate
+    instead: str
+    tied: tuple[Candidate, ...]
+    defaults: tuple[Candidate, ...]
+    unbiased: Candidate | None
+    reason: Reason
+    considered: int
+    values: tuple[ValueInterval, ...]
+    unheld: float
+    all_at_once: float
+    worth: Worth
+    command: str
+    code: str
+
+
+@dataclass(frozen=True, repr=False)
+class Recommendation:
+    """One answer for each ε and metric.
+
+    Parameters
+    ----------
+    dataset, sample, d
+        The data: its name, number of people and of values.
+    population
+        Users that the answer is for.
+    confidence
+        Of each answer.
+    margin
+        Share of the error below which differences do not matter.
+    seed
+        Where the randomness started.
+    answers
+        In the order of the questions.
+    notes
+        What a person should know before acting, one sentence each.
+    """
+
+    dataset: str
+    sample: int
+    d: int
+    population: int
+    confidence: float
+    margin: float
+    seed: int
+    answers: tuple[Advice, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def best(self) -> Candidate:
+        """What to deploy, where only one question was asked; else for the first one."""
+        return self.answers[0].best
+
+    def render(self, format: str = "text", width: int | None = None) -> str:
+        """As text, Markdown or JSON; `width` is the terminal's."""
+        if format == "json":
+            return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+        if format not in FORMATS:
+            raise InvalidParameter(f"format is {', '.join(FORMATS)}, got {format!r}.")
+        page = _Markdown() if format == "markdown" else _Text(width)
+        return "\n".join(_page(self, page)).rstrip()
+
+    def plan(self, labels: Sequence[str], plugins: Iterable[str | Path] = ()) -> "Plan":
+        """The collection that deploys the first answer over these values."""
+        from ldp3.collection.plan import Plan
+
+        first = self.answers[0]
+        return Plan(
+            self.dataset,
+            first.best.protocol,
+            first.epsilon,
+            self.d,
+            tuple(labels),
+            method=first.best.method,
+            plugins=plugins,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self)
+
+    def __repr__(self) -> str:
+        return self.render()
+
+    def _repr_markdown_(self) -> str:
+        return self.render("markdown")
 
 
 @dataclass(frozen=True)
@@ -92,7 +234,7 @@ def _page(found: Recommendation, page: _Text) -> Iterator[str]:
     yield page.items(found.notes)
 
 
-def _section(found: Recommendation, answer: Answer, page: _Text) -> Iterator[str]:
+def _section(found: Recommendation, answer: Advice, page: _Text) -> Iterator[str]:
     best, sure = answer.best, f"{found.confidence:.0%} interval"
     yield page.title(
         f"ε = {answer.epsilon:g}, {names.metric(answer.metric)} ({answer.better} is better): "
@@ -105,7 +247,7 @@ def _section(found: Recommendation, answer: Answer, page: _Text) -> Iterator[str
         [
             ["", names.metric(answer.metric), sure, "worse by", sure, "bits per report"],
             *(_row("best", c, answer) for c in [best]),
-            *(_row("tied", c, answer) for c in answer.tied[:SHOWN]),
+            *(_row("tied", c, answer) for c in answer.tied[:TIED_SHOWN]),
             *_more(answer),
             *(_row("default", c, answer) for c in answer.defaults if c not in (best, *answer.tied)),
         ]
@@ -137,7 +279,7 @@ def _section(found: Recommendation, answer: Answer, page: _Text) -> Iterator[str
         yield ""
 
 
-def _verdict(found: Recommendation, answer: Answer) -> str:
+def _verdict(found: Recommendation, answer: Advice) -> str:
     extreme = "lowest" if answer.better == "lower" else "highest"
     reasons = {
         "separated": "",
@@ -165,7 +307,7 @@ def _verdict(found: Recommendation, answer: Answer) -> str:
     return " ".join([*said, *_width(answer), reasons[answer.reason]]).rstrip()
 
 
-def _width(answer: Answer) -> list[str]:
+def _width(answer: Advice) -> list[str]:
     """How far the tied are apart as measured, where that is far."""
     far = max((abs(c.worse.value) for c in answer.tied), default=0.0)
     if far <= WIDE * abs(answer.best.error.value):
@@ -177,7 +319,7 @@ def _width(answer: Answer) -> list[str]:
     ]
 
 
-def _bias(answer: Answer) -> str:
+def _bias(answer: Advice) -> str:
     none = answer.unbiased
     said = (
         f"{names.method(answer.best.method)} is biased: it trades bias for a smaller error. Only "
@@ -189,7 +331,7 @@ def _bias(answer: Answer) -> str:
     return f"{said} Best without post-processing: {none.name}, {_worse(none.worse, answer)} worse."
 
 
-def _row(role: str, c: Candidate, answer: Answer) -> list[str]:
+def _row(role: str, c: Candidate, answer: Advice) -> list[str]:
     first = f"{role}: {c.name}"
     error = [_number(c.error.value), f"{_number(c.error.low)} to {_number(c.error.high)}"]
     if c == answer.best:
@@ -198,8 +340,8 @@ def _row(role: str, c: Candidate, answer: Answer) -> list[str]:
     return [first, *error, _worse(c.worse, answer), f"{low} to {high}", f"{c.bits:,}"]
 
 
-def _more(answer: Answer) -> Rows:
-    left = len(answer.tied) - SHOWN
+def _more(answer: Advice) -> Rows:
+    left = len(answer.tied) - TIED_SHOWN
     if left <= 0:
         return []
     last = answer.tied[-1]
@@ -227,7 +369,7 @@ def _overview(found: Recommendation) -> Rows:
     ]
 
 
-def _values(found: Recommendation, answer: Answer) -> Rows:
+def _values(found: Recommendation, answer: Advice) -> Rows:
     after = f"after {names.method(answer.best.method)}"
     rows = [
         ["value", "in the sample", f"{names.protocol(answer.best.protocol)} alone", after],
@@ -241,11 +383,11 @@ def _values(found: Recommendation, answer: Answer) -> Rows:
     return [row[:3] for row in rows] if answer.best.method == "none" else rows
 
 
-def _worse(worse: Interval, answer: Answer) -> str:
+def _worse(worse: Interval, answer: Advice) -> str:
     return _share(worse.value, answer)
 
 
-def _share(difference: float, answer: Answer) -> str:
+def _share(difference: float, answer: Advice) -> str:
     """Of the error of the best one; as it is, where that is zero."""
     best = abs(answer.best.error.value)
     return f"{difference / best:.1%}" if best else _number(difference)

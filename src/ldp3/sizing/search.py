@@ -1,0 +1,77 @@
+"""The least number of users, or the least ε, that keeps an error: by bisection."""
+
+from collections.abc import Callable
+from math import exp, inf, log
+
+from ldp3.errors import LARGEST_EPSILON, InvalidParameter
+
+MOST_USERS = 10**15
+FIRST, NEARBY = 10**6, 1.02  # where the search starts, and how far it looks from its first guess
+LEAST_EPSILON = 1e-3
+CLOSE = 1e-3  # users, where the error is simulated, as a share
+STEPS = 30  # in which that is reached, or never
+CLOSER = 1e-4  # ε, as a share
+
+
+def least_users(error: Callable[[int], float], wanted: float, *, rough: bool) -> int:
+    """The fewest users whose error is at most `wanted`; three digits where it is simulated.
+
+    Errors fall nearly as $1/\\sqrt n$, so the search starts close to its end.
+    """
+    return _nearly(error, wanted) if rough else _exactly(error, wanted)
+
+
+def _exactly(error: Callable[[int], float], wanted: float) -> int:
+    guess = max(int(FIRST * (error(FIRST) / wanted) ** 2), 1)
+    low, high = int(guess / NEARBY), min(int(guess * NEARBY) + 1, MOST_USERS)
+    while error(high) > wanted:
+        low, high = high, high * 2
+        if high > MOST_USERS:
+            raise _never(wanted)
+    while low > 0 and error(low) <= wanted:
+        low, high = low // 2, low
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if error(middle) > wanted else (low, middle)
+    return high
+
+
+def _nearly(error: Callable[[int], float], wanted: float) -> int:
+    """Along a power law through the last two points: simulated errors are dear, and nearly one."""
+    users, off, power = float(FIRST), error(FIRST), 0.5
+    for _ in range(STEPS):
+        step = max(min(off / wanted, 1e6), 1e-6) ** (1 / power)
+        following = max(users * step, 1.0)
+        if following > MOST_USERS:
+            raise _never(wanted)
+        if abs(following / users - 1) < CLOSE:
+            break
+        then = error(round(following))
+        if then > 0 and off > 0:
+            power = min(max(log(off / then) / log(following / users), 0.1), 2.0)
+        users, off = following, then
+    return three_digits(round(following))
+
+
+def _never(wanted: float) -> InvalidParameter:
+    return InvalidParameter(
+        f"No number of users up to 10¹⁵ has an `error` of {wanted:g}: allow more, or raise "
+        f"`epsilon`."
+    )
+
+
+def three_digits(users: int) -> int:
+    """Rounded up: what is simulated is not known to the last person."""
+    unit: int = 10 ** max(len(str(users)) - 3, 0)
+    return -(-users // unit) * unit
+
+
+def least_epsilon(error: Callable[[float], float], wanted: float) -> float:
+    """The least ε whose error is at most `wanted`, nearly; infinite if there is none."""
+    low, high = log(LEAST_EPSILON), log(LARGEST_EPSILON)
+    if error(LARGEST_EPSILON) > wanted:
+        return inf
+    while high - low > CLOSER:
+        middle = (low + high) / 2
+        low, high = (middle, high) if error(exp(middle)) > wanted else (low, middle)
+    return exp(high)
