@@ -8,7 +8,6 @@ import pytest
 import ldp3
 from ldp3 import FrequencyOracle, LDPError, Metric, PostProcessor
 from ldp3.kinds import (
-    aliases_of,
     called,
     every_kind,
     find,
@@ -18,6 +17,8 @@ from ldp3.kinds import (
     name_of,
     plain,
     snake,
+    spellings_of,
+    title_of,
 )
 from ldp3.plugins import plugin
 from tests.plugin_files import DATASET, PROTOCOL, written
@@ -56,7 +57,7 @@ def test_a_set_names_what_there_is(several: str) -> None:
 @pytest.mark.parametrize("several", ["protocols", "methods", "metrics", "datasets"])
 def test_no_two_things_of_a_kind_share_a_spelling(several: str) -> None:
     found: dict[str, type] = find(every_kind()[several])
-    own = [{plain(s) for s in (name, *aliases_of(cls))} for name, cls in found.items()]
+    own = [{plain(s) for s in spellings_of(cls)} for cls in found.values()]
     assert sum(map(len, own)) == len(set().union(*own))
 
 
@@ -141,3 +142,14 @@ def test_an_installed_dataset_is_found(tmp_path: Path, package: Install) -> None
     written(tmp_path, DATASET, "strange_dice.py")
     package("ldp3.datasets", "dice", "strange_dice:Dice")
     assert ldp3.load("dice(n=120)").n == 120
+
+
+def test_a_title_is_read_and_typed_and_not_inherited() -> None:
+    class Titled:
+        title = "Ti-tled"
+
+    class Heir(Titled):
+        pass
+
+    assert (title_of(Titled), title_of(Heir)) == ("Ti-tled", "Heir")
+    assert title_of(look_up(Metric, "ℓ1")) == "ℓ1"

@@ -79,7 +79,7 @@ _LAZY = {
 }
 _PACKAGES = "attacks", "datasets", "metrics", "postprocessing", "protocols"  # classes with names
 
-__all__ = ["LDPError", "metric", "oracle", "postprocess", "require_values", *_LAZY, *_PACKAGES]
+__all__ = ["LDPError", "metric", "oracle", "postprocess", "require_values", *_LAZY]
 
 
 def __getattr__(name: str) -> Any:
@@ -93,7 +93,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *_LAZY, *_PACKAGES})
 
 
 def oracle(

@@ -1,7 +1,8 @@
 """The kinds of things with names: protocols, methods, metrics, datasets.
 
 Whatever can be named on the command line is a frozen dataclass. Its name is its class name in
-snake_case, its parameters are its fields, other spellings are in its `aliases`. Nothing registers
+snake_case, its parameters are its fields; what papers write instead is its `title`, other names are
+its `aliases`. Nothing registers
 itself: what counts is what the modules of a kind's folder define, what installed packages offer by
 entry points, and what the caller hands in.
 """
@@ -49,7 +50,7 @@ def find(kind: type, *plugins: ModuleType) -> dict[str, type[Any]]:
     found = dict(_ours(kind))
     for cls in (c for module in plugins for c in defined(module, kind)):
         spelt = _spellings(found)
-        for spelling in (name_of(cls), *aliases_of(cls)):
+        for spelling in spellings_of(cls):
             other = spelt.get(plain(spelling), cls)
             if other is not cls:
                 raise InvalidParameter(
@@ -152,9 +153,19 @@ def name_of(cls: type) -> str:
     return snake(cls.__name__)
 
 
+def title_of(cls: type) -> str:
+    """What people read: NormSub → Norm-Sub, where the class says so; else its name."""
+    return vars(cls).get("title") or cls.__name__  # not that of what it derives from
+
+
 def aliases_of(cls: type) -> Iterable[str]:
-    """Other spellings of the name, as in the literature."""
-    return tuple(vars(cls).get("aliases", ()))  # not those of what it derives from
+    """Other names in the literature."""
+    return tuple(vars(cls).get("aliases", ()))
+
+
+def spellings_of(cls: type) -> Iterable[str]:
+    """All that people may type."""
+    return name_of(cls), title_of(cls), *aliases_of(cls)
 
 
 def plain(name: str) -> str:
@@ -168,7 +179,7 @@ def snake(name: str) -> str:
 
 
 def _spellings(found: dict[str, type]) -> dict[str, type]:
-    return {plain(s): c for own, c in found.items() for s in (own, *aliases_of(c))}
+    return {plain(s): c for c in found.values() for s in spellings_of(c)}
 
 
 def _entry_points(kind: type) -> "list[EntryPoint]":

@@ -42,6 +42,7 @@ class Attack(ABC):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ()
+    title: ClassVar[str] = ""  # as papers write it, where that is not the name of the class
     sets: ClassVar[dict[str, tuple[str, ...]]] = {"usual": ("ria", "mga")}
 
     targets: tuple[int, ...]

@@ -17,6 +17,7 @@ class Source(ABC):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ()
+    title: ClassVar[str] = ""  # as papers write it, where that is not the name of the class
 
     @abstractmethod
     def load(self) -> Dataset:

@@ -130,7 +130,7 @@ def _names_data(text: str, names: set[str]) -> bool:
 def _spellings(*plugins: ModuleType) -> set[str]:
     """Every way to write the name of a source."""
     known = kinds.find(Source, *plugins)
-    return {kinds.plain(s) for n, c in known.items() for s in (n, *kinds.aliases_of(c))}
+    return {kinds.plain(s) for c in known.values() for s in kinds.spellings_of(c)}
 
 
 def read(source: object, reading: Reading, *plugins: ModuleType) -> Dataset:

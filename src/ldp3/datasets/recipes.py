@@ -65,7 +65,7 @@ class BmsPos(Source):
         Which of a basket's items counts.
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("BMS-POS",)
+    title: ClassVar[str] = "BMS-POS"
 
     path: str = ""
     top: int = 256

@@ -18,6 +18,7 @@ class Metric(ABC):
     """How far frequencies are from the truth; both may be unnormalised and negative."""
 
     aliases: ClassVar[tuple[str, ...]] = ()
+    title: ClassVar[str] = ""  # as papers write it, where that is not the name of the class
     better: ClassVar[Literal["lower", "higher"]] = "lower"
     bayes: ClassVar[Literal["mean", "median"] | None] = None  # the point of a posterior it wants
     needs_order: ClassVar[bool] = False  # says nothing about labels that have none

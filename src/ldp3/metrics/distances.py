@@ -21,8 +21,9 @@ class L1(Metric):
     0.25
     """
 
+    title: ClassVar[str] = "ℓ1"
     aliases: ClassVar[tuple[str, ...]] = (
-        "manhattan", "manhattan distance", "l1 distance", "ℓ1", "ℓ1 distance", "L1-norm",
+        "manhattan", "manhattan distance", "l1 distance", "ℓ1 distance", "L1-norm",
     )  # fmt: skip
     bayes: ClassVar[Literal["mean", "median"] | None] = "median"
 
@@ -39,8 +40,9 @@ class L2(Metric):
     0.5
     """
 
+    title: ClassVar[str] = "ℓ2"
     aliases: ClassVar[tuple[str, ...]] = (
-        "euclidean", "euclidean distance", "l2 distance", "ℓ2", "ℓ2 distance", "L2-norm",
+        "euclidean", "euclidean distance", "l2 distance", "ℓ2 distance", "L2-norm",
     )  # fmt: skip
     bayes: ClassVar[Literal["mean", "median"] | None] = "mean"
 
@@ -93,7 +95,8 @@ class Linf(Metric):
     0.25
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("ℓ∞", "l∞", "max", "chebyshev", "l infinity")
+    title: ClassVar[str] = "ℓ∞"
+    aliases: ClassVar[tuple[str, ...]] = ("l∞", "max", "chebyshev", "l infinity")
 
     def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:
         return float(np.abs(frequencies - truth).max())

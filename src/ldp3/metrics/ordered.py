@@ -100,8 +100,8 @@ class RangeQuery(Metric):
     0.16666666666666666
     """
 
+    title: ClassVar[str] = "Range query"
     aliases: ClassVar[tuple[str, ...]] = (
-        "Range query",
         "range query error",
         "random range query",
         "range",

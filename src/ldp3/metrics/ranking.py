@@ -45,7 +45,8 @@ class TopK(Ranking):
     0.5
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("Top-k", "precision", "precision at k", "top-k precision")
+    title: ClassVar[str] = "Top-k"
+    aliases: ClassVar[tuple[str, ...]] = ("precision", "precision at k", "top-k precision")
 
     def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:
         k = min(self.k, len(truth))

@@ -32,6 +32,7 @@ class PostProcessor(ABC):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ()
+    title: ClassVar[str] = ""  # as papers write it, where that is not the name of the class
     distribution: ClassVar[bool] = False  # at least 0 and summing to 1, to 1e-12
     keeps_order: ClassVar[bool] = False  # of equal noise, a higher estimate never ends below
     needs_order: ClassVar[bool] = False  # for domains whose order means something, and no others

@@ -49,7 +49,7 @@ class BasePos(PostProcessor):
     with consistency.* NDSS 2020, §4.
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("Base-Pos",)
+    title: ClassVar[str] = "Base-Pos"
     keeps_order: ClassVar[bool] = True
 
     def refine(self, estimate: Estimate) -> FloatArray:
@@ -78,7 +78,7 @@ class BaseCut(PostProcessor):
     with consistency.* NDSS 2020, §4.
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("Base-Cut",)
+    title: ClassVar[str] = "Base-Cut"
     keeps_order: ClassVar[bool] = True
 
     def refine(self, estimate: Estimate) -> FloatArray:

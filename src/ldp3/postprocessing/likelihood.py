@@ -40,7 +40,7 @@ class MLEApx(PostProcessor):
     with consistency.* NDSS 2020, §4.
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("MLE-Apx",)
+    title: ClassVar[str] = "MLE-Apx"
     distribution: ClassVar[bool] = True
     needs: ClassVar[str] = P_AND_Q
 

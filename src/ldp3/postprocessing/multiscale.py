@@ -45,7 +45,7 @@ class Multiscale(PostProcessor):
     $e^{ψ(N)}$ of variational Bayes, here under a Dirichlet prior whose parameters go to zero).
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("Multi-scale",)
+    title: ClassVar[str] = "Multi-scale"
     distribution: ClassVar[bool] = True
 
     def refine(self, estimate: Estimate) -> FloatArray:
@@ -98,7 +98,7 @@ class MultiscaleOrdered(PostProcessor):
     of Statistics, 1999 (blocks; here on cosines).
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("Multi-scale ordered",)
+    title: ClassVar[str] = "Multi-scale ordered"
     distribution: ClassVar[bool] = True
     needs_order: ClassVar[bool] = True
 

@@ -30,7 +30,7 @@ class NormSub(PostProcessor):
     with consistency.* NDSS 2020, §4.
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("Norm-Sub",)
+    title: ClassVar[str] = "Norm-Sub"
     keeps_order: ClassVar[bool] = True
     distribution: ClassVar[bool] = True
 

@@ -56,7 +56,7 @@ class NormMul(PostProcessor):
     with consistency.* NDSS 2020, §4.
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("Norm-Mul",)
+    title: ClassVar[str] = "Norm-Mul"
     keeps_order: ClassVar[bool] = True
     distribution: ClassVar[bool] = True
 
@@ -87,7 +87,7 @@ class NormCut(PostProcessor):
     with consistency.* NDSS 2020, §4.
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("Norm-Cut",)
+    title: ClassVar[str] = "Norm-Cut"
     keeps_order: ClassVar[bool] = True
     distribution: ClassVar[bool] = True
 

@@ -53,7 +53,8 @@ class PiRAPPOR(PureOracle):
     Feldman, Talwar. *Lossless compression of efficient private local randomizers.* ICML 2021.
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("PI-RAPPOR", "pairwise independent RAPPOR")
+    title: ClassVar[str] = "PI-RAPPOR"
+    aliases: ClassVar[tuple[str, ...]] = ("pairwise independent RAPPOR",)
     instead: ClassVar[str] = "pgr: the same noise in fewer bits, and a faster server"
     symbols: ClassVar[dict[str, str]] = {"order": "q"}
 

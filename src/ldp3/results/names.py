@@ -51,13 +51,5 @@ def _one(kind: type, spec: str) -> str:
         return spec
     with suppress(LDPError):
         name = specs.parse(spec)[0]
-        return _title(kinds.look_up(kind, name)) + spec[len(name) :]
+        return kinds.title_of(kinds.look_up(kind, name)) + spec[len(name) :]
     return spec
-
-
-def _title(cls: type) -> str:
-    """The class's own name, or its alias with a hyphen or a script ℓ."""
-    spellings = [a for a in kinds.aliases_of(cls) if a.startswith("ℓ") and " " not in a]
-    same = kinds.plain(cls.__name__)
-    spellings += [a for a in kinds.aliases_of(cls) if kinds.plain(a) == same and a != a.lower()]
-    return spellings[0] if spellings else cls.__name__
