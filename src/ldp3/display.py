@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ldp3.arrays import BoolArray
-from ldp3.printing import visible
+from ldp3.printing import number, visible
 
 if TYPE_CHECKING:
     from ldp3.types import Dataset, Estimate
@@ -67,7 +67,11 @@ def of_estimate(
         users = f"{estimate.n * frequency:,.0f}"
         label = str(i) if labels is None else labels[i]
         rows.append((label, MARK if above[i] else "", *numbers, users))
-    facts = [f"{estimate.n:,} reports", f"{estimate.d:,} values", f"± {estimate.std.mean():.2g}"]
+    facts = [
+        f"{estimate.n:,} reports",
+        f"{estimate.d:,} values",
+        f"± {number(estimate.std.mean(), digits=2)}",
+    ]
     return card(name, [*facts, standing(above)], rows, [*more(len(order), estimate.d), *remarks])
 
 

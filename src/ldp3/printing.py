@@ -1,4 +1,4 @@
-"""Words and tables for people: at a terminal, in Markdown, in LaTeX.
+"""Words, numbers and tables for people: at a terminal, in Markdown, in LaTeX.
 
 Labels, names and file names are other people's texts. Here they lose whatever a terminal, a
 renderer or a compiler would obey; files of data keep them as they are.
@@ -76,6 +76,40 @@ def _in_colour() -> bool:
     obeyed = os.name != "nt" or "WT_SESSION" in os.environ
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return sys.stdout.isatty() and obeyed and not plain
+
+
+def number(value: float, digits: int = 3) -> str:
+    """So many significant digits, or more where a whole number has more, without an exponent.
+
+    What is below a ten-thousandth or from a billion on has one: people cannot count the zeros.
+
+    >>> number(0.012345), number(9.97, digits=2), number(1234.5), number(0.00001234)
+    ('0.0123', '10', '1,234', '1.23e-05')
+    """
+    long = 10**digits <= round(abs(value)) < 1e9
+    return f"{value:,.0f}" if long else f"{value:.{digits}g}"
+
+
+def percent(share: float, digits: int = 2) -> str:
+    """A share of one as people say it.
+
+    >>> percent(0.0123), percent(0.996), percent(11.8)
+    ('1.2 %', '100 %', '1,180 %')
+    """
+    return f"{number(100 * share, digits)} %"
+
+
+def duration(seconds: float) -> str:
+    """A time, in the unit that people would use.
+
+    >>> duration(0.0123), duration(59.87), duration(600)
+    ('12 ms', '59.9 s', '10 min')
+    """
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 def terminal_width() -> int | None:

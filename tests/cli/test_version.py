@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 import ldp3
-from ldp3.cli.app import app, run_command
-from ldp3.cli.completing import Shell
+from ldp3.cli.app import Shell, app, run_command
 from tests.posix import posix
 
 

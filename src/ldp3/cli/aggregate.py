@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from ldp3.budget import said_of
 from ldp3.cli import options
-from ldp3.cli.speaking import Console
+from ldp3.cli.console import Console
 from ldp3.collection.reports import ReportFormat
 from ldp3.errors import InvalidParameter, require
 from ldp3.files import real_path, require_no_input

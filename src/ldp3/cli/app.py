@@ -9,20 +9,20 @@ import shlex
 import sys
 from collections.abc import Callable
 from platform import python_version
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from cyclopts import App, CycloptsError, Group, Parameter, UnusedCliTokensError
 
 from ldp3 import __version__
 from ldp3.cli.aggregate import aggregate
 from ldp3.cli.attack import attack
-from ldp3.cli.completing import show_completion
 from ldp3.cli.config import expanded
+from ldp3.cli.console import as_flags
 from ldp3.cli.convert import convert
 from ldp3.cli.difference import difference
 from ldp3.cli.estimate import estimate
 from ldp3.cli.inspecting import inspect
-from ldp3.cli.listing import list_
+from ldp3.cli.list import list_
 from ldp3.cli.merge import merge
 from ldp3.cli.new import new
 from ldp3.cli.options import COMPARE, DEPLOY, EXTEND, shown_default
@@ -32,14 +32,15 @@ from ldp3.cli.recommend import recommend
 from ldp3.cli.report import report
 from ldp3.cli.run import run
 from ldp3.cli.size import size
-from ldp3.cli.speaking import as_flags
 from ldp3.cli.verify import verify
 from ldp3.errors import InDoubt, LDPError
 from ldp3.plugins import blame
+from ldp3.printing import show
 from ldp3.progress import forget, say
 from ldp3.reading.opening import STDIN
 
-LONGEST = 1_000  # characters of what is said of a mistake
+Shell = Literal["bash", "zsh", "fish", "powershell"]
+LONGEST_MISTAKE = 1_000  # characters of what is said of a mistake
 
 
 def versions() -> str:
@@ -82,6 +83,19 @@ app.command(attack)
 app.register_install_completion_command(
     help="Let your shell complete ldp3's commands, options and names."
 )
+
+
+def show_completion(shell: Annotated[Shell, Parameter(name="SHELL")], /) -> None:
+    """Print what `--install-completion` installs, for those who keep such files themselves.
+
+    Parameters
+    ----------
+    shell
+        The shell that is to read it.
+    """
+    show(app.generate_completion(shell=shell), end="")
+
+
 app.command(show_completion, name="--show-completion", group=app["--install-completion"].group)
 
 
@@ -143,7 +157,7 @@ def _mistake(text: str) -> int:
     except OSError:
         forget(sys.stdout)
     words = " ".join(text.split())
-    say(f"ldp3: {words}" if len(words) <= LONGEST else f"ldp3: {words[:LONGEST]}…")
+    say(f"ldp3: {words}" if len(words) <= LONGEST_MISTAKE else f"ldp3: {words[:LONGEST_MISTAKE]}…")
     return 2
 
 

@@ -6,8 +6,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ldp3.cli import options
+from ldp3.cli.console import Console
 from ldp3.cli.data import inputs
-from ldp3.cli.speaking import Console
 
 
 def convert(

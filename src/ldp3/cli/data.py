@@ -7,9 +7,10 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ldp3.cli.console import Console
 from ldp3.cli.options import loaded
 from ldp3.errors import InvalidData, InvalidParameter, short
-from ldp3.files import home_path
+from ldp3.files import home_path, require_no_input
 from ldp3.reading.opening import STDIN
 from ldp3.reading.options import Reading
 
@@ -42,6 +43,22 @@ def inputs(data: Sequence[str]) -> list[Path]:
             source = _own(one)[0] if one.startswith("{") else one
             found += files_in(home_path(source), Reading(input_format="lines"))
     return found
+
+
+def users(
+    data: Sequence[str],
+    reading: Reading,
+    plugins: Sequence[Path],
+    population: int | None,
+    written: Sequence[Path | None],
+    console: Console,
+) -> list["Dataset"]:
+    """The datasets, with as many users as asked for; none of their files is written to."""
+    for path in filter(None, written):
+        require_no_input(path, [*inputs(data), reading.domain, *plugins])
+    found, notes = datasets(data, reading, plugins)
+    console.notes(notes)
+    return [one if population is None else one.scaled(population) for one in found]
 
 
 def one_dataset(

@@ -5,7 +5,7 @@ from typing import Literal
 
 from ldp3.budget import said_of
 from ldp3.cli import options
-from ldp3.cli.speaking import Console
+from ldp3.cli.console import Console
 from ldp3.errors import InvalidParameter
 from ldp3.files import real_path
 from ldp3.printing import show

@@ -5,7 +5,7 @@ from typing import Literal
 
 from ldp3.budget import said_of
 from ldp3.cli import options
-from ldp3.cli.speaking import Console
+from ldp3.cli.console import Console
 from ldp3.printing import show, terminal_width
 
 

@@ -7,7 +7,7 @@ from cyclopts import Parameter
 
 from ldp3.cli import options
 from ldp3.cli.aggregate import require_once
-from ldp3.cli.speaking import Console
+from ldp3.cli.console import Console
 from ldp3.collection.reports import ReportFormat
 from ldp3.errors import InvalidData
 from ldp3.printing import show, terminal_width, wrapped

@@ -8,7 +8,7 @@ from cyclopts import Parameter
 from ldp3.budget import said_of
 from ldp3.cli import options
 from ldp3.cli.aggregate import require_once, summary
-from ldp3.cli.speaking import Console
+from ldp3.cli.console import Console
 from ldp3.files import require_no_input
 from ldp3.printing import show
 

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_origin
 
 from cyclopts import Group, Parameter, Token
 
-from ldp3.cli import completing
 from ldp3.errors import InvalidParameter, LDPError, short
 from ldp3.printing import show
 from ldp3.progress import say
@@ -27,6 +27,21 @@ OUTPUT = Group("Output", sort_key=1)
 READING = Group("Reading the data", sort_key=2)
 
 _several = Parameter(consume_multiple=True)
+
+
+def _names(kind: str, _: Any) -> list[tuple[str, str]]:
+    """What a shell completes: every name of a kind, with what it is in a line."""
+    from ldp3.kinds import every_kind, find, installed_names, summary
+
+    base = every_kind()[kind]
+    ours = [(name, summary(cls)) for name, cls in find(base).items()]
+    return ours + list(installed_names(base).items())
+
+
+PROTOCOL_NAMES, METHOD_NAMES, METRIC_NAMES, ATTACK_NAMES = (
+    Parameter(completer=partial(_names, kind))
+    for kind in ("protocols", "methods", "metrics", "attacks")
+)
 
 
 def _whole(wanted: Any, tokens: Sequence[Token]) -> int | list[int]:
@@ -59,7 +74,7 @@ Epsilon = Annotated[
 Protocols = Annotated[
     list[str],
     _several,
-    completing.PROTOCOL,
+    PROTOCOL_NAMES,
     Parameter(
         name=["--protocols", "-p"],
         help='Protocols, such as grr or "olh(g=4)"; paper, all, literature. See '
@@ -69,7 +84,7 @@ Protocols = Annotated[
 Methods = Annotated[
     list[str],
     _several,
-    completing.METHOD,
+    METHOD_NAMES,
     Parameter(
         name=["--methods", "-m"],
         help="Post-processing methods, such as norm_sub or power+norm_sub; paper, all. The raw "
@@ -79,7 +94,7 @@ Methods = Annotated[
 Metrics = Annotated[
     list[str],
     _several,
-    completing.METRIC,
+    METRIC_NAMES,
     Parameter(name=["--metrics", "-u"], help="Utility metrics, such as l1 or kl; paper, all."),
 ]
 Data = Annotated[
@@ -95,7 +110,7 @@ Data = Annotated[
 Attacks = Annotated[
     list[str],
     _several,
-    completing.ATTACK,
+    ATTACK_NAMES,
     Parameter(
         name=["--attack", "-a"],
         help='What fake users do, such as mga or "mga(padding=law)". See `ldp3 list attacks`.',
@@ -123,14 +138,14 @@ Plugins = Annotated[
 ]
 Method = Annotated[
     str | None,
-    completing.METHOD,
+    METHOD_NAMES,
     Parameter(
         name=["--method", "-m"], help="Post-processing method, such as norm_sub or power+norm_sub."
     ),
 ]
 Metric = Annotated[
     str | None,
-    completing.METRIC,
+    METRIC_NAMES,
     Parameter(
         name=["--metric", "-u"],
         help="What the estimate must be good at, such as emd: chooses the method if none is given.",
@@ -257,7 +272,7 @@ def chosen_method(
     method: str | None, metric: str | None, ordered: bool, plugins: Sequence[Path]
 ) -> str:
     """The method that was given, or the one that suits the metric; both cannot be asked for."""
-    from ldp3.cli.speaking import Console
+    from ldp3.cli.console import Console
     from ldp3.metrics.base import build_metric
     from ldp3.plugins import load_plugins
     from ldp3.postprocessing.base import default_method

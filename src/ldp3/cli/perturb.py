@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ldp3.budget import MODEST, require_modest, said_of
 from ldp3.cli import options
-from ldp3.cli.speaking import Console
+from ldp3.cli.console import Console
 from ldp3.collection.reports import ReportFormat
 from ldp3.errors import InvalidParameter
 from ldp3.printing import show

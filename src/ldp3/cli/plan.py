@@ -6,15 +6,15 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ldp3.budget import said_of
-from ldp3.cli import completing, options
-from ldp3.cli.speaking import Console
+from ldp3.cli import options
+from ldp3.cli.console import Console
 from ldp3.errors import InvalidParameter
 from ldp3.printing import show, terminal_width, visible, wrapped
 
 
 def plan(
     *,
-    protocol: Annotated[str, completing.PROTOCOL, Parameter(name=["--protocol", "-p"])],
+    protocol: Annotated[str, options.PROTOCOL_NAMES, Parameter(name=["--protocol", "-p"])],
     epsilon: options.Epsilon,
     output: options.Output,
     method: options.Method = None,

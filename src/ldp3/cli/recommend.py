@@ -8,11 +8,11 @@ from cyclopts import Parameter
 
 from ldp3.budget import said_of
 from ldp3.cli import options
+from ldp3.cli.console import Console, as_flags
 from ldp3.cli.data import inputs, one_dataset
-from ldp3.cli.speaking import Console, as_flags, duration
 from ldp3.errors import LARGEST_EPSILON, InvalidParameter
 from ldp3.files import require_no_input
-from ldp3.printing import show, terminal_width
+from ldp3.printing import duration, show, terminal_width
 
 if TYPE_CHECKING:
     from ldp3.experiment.grid import Experiment

@@ -6,14 +6,14 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ldp3.budget import said_of
-from ldp3.cli import completing, options
-from ldp3.cli.speaking import Console
+from ldp3.cli import options
+from ldp3.cli.console import Console
 from ldp3.errors import InvalidParameter
 from ldp3.progress import say
 
 _several = Parameter(consume_multiple=True)
 Metrics = Annotated[
-    list[str] | None, _several, completing.METRIC, Parameter(name=["--metrics", "-u"])
+    list[str] | None, _several, options.METRIC_NAMES, Parameter(name=["--metrics", "-u"])
 ]
 Epsilons = Annotated[list[str] | None, _several, Parameter(name=["--epsilon", "-e"])]
 Formats = Annotated[list[str] | None, _several]

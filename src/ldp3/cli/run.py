@@ -1,15 +1,19 @@
 """`ldp3 run`."""
 
+import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from ldp3.budget import said_of
 from ldp3.cli import options
-from ldp3.cli.measuring import announced, measured, users
-from ldp3.cli.speaking import Console, duration
+from ldp3.cli.config import expanded
+from ldp3.cli.console import Console
+from ldp3.cli.data import users
 from ldp3.errors import InvalidParameter
-from ldp3.printing import show, terminal_width
+from ldp3.printing import duration, show, terminal_width
 from ldp3.progress import say
 
 Format = Literal["table", "markdown", "latex", "json", "csv"]
@@ -174,3 +178,28 @@ def _dry_run(lab: "Lab", threads: int | None) -> int:
         show(f"           {spec}: {duration(seconds)} of processor time")
     show(f"memory     about {expected.memory / 1e9:.1f} GB")
     return 0
+
+
+def announced(lab: "Lab", console: Console) -> None:
+    """Say what a person should know before the run."""
+    console.notes([*lab.notes, *said_of(*lab.experiment.epsilons)])
+
+
+def measured(
+    lab: "Lab",
+    executor: str,
+    threads: int | None,
+    output: Path | None,
+    fresh: bool,
+    console: Console,
+) -> "Results":
+    """The results, with the command that made them."""
+    from ldp3.experiment.run import run as execute
+
+    if not console.quiet:
+        options.announce_compiling()
+    with console:
+        about = {"command": shlex.join(["ldp3", *expanded(sys.argv[1:])])}
+        return execute(
+            lab, executor, threads, output=output, fresh=fresh, progress=console, about=about
+        )

@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from ldp3.budget import said_of
-from ldp3.cli import completing, options
+from ldp3.cli import options
+from ldp3.cli.console import Console
 from ldp3.cli.data import one_dataset
-from ldp3.cli.speaking import Console
 from ldp3.errors import InvalidParameter
 from ldp3.printing import terminal_width
 
@@ -21,7 +21,7 @@ def size(
     value_share: str | None = None,
     goal: str = "value",
     data: options.Data = [],  # noqa: B006
-    method: Annotated[str, completing.METHOD, Parameter(name=["--method", "-m"])] = "none",
+    method: Annotated[str, options.METHOD_NAMES, Parameter(name=["--method", "-m"])] = "none",
     protocols: options.Protocols = ["all"],  # noqa: B006
     confidence: options.Confidence = 0.95,
     rounds: Annotated[int, options.WHOLE] = 52,

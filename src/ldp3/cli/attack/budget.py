@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ldp3.cli import completing, options
+from ldp3.cli import options
 from ldp3.errors import InvalidParameter
 from ldp3.printing import show, terminal_width, wrapped
 
@@ -15,7 +15,7 @@ def budget(
     /,
     *,
     population: Annotated[int, options.WHOLE],
-    protocol: Annotated[str, completing.PROTOCOL, Parameter(name=["--protocol", "-p"])],
+    protocol: Annotated[str, options.PROTOCOL_NAMES, Parameter(name=["--protocol", "-p"])],
     column: str = "frequency",
     plugins: options.Plugins = [],  # noqa: B006
 ) -> int:

@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from ldp3.cli import options
-from ldp3.cli.measuring import announced, measured, users
-from ldp3.cli.speaking import Console
+from ldp3.cli.console import Console
+from ldp3.cli.data import users
+from ldp3.cli.run import announced, measured
 from ldp3.errors import InvalidParameter
 from ldp3.printing import show, terminal_width
 from ldp3.progress import say

@@ -56,15 +56,6 @@ def _commands(app: App) -> Iterator[App]:
             yield each
 
 
-def duration(seconds: float) -> str:
-    """A time, in the unit that people would use."""
-    if seconds < 1:
-        return f"{seconds * 1000:.0f} ms"
-    if seconds < 120:
-        return f"{seconds:.1f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
-
-
 class Console(Terminal):
     """Progress and notes of a command."""
 
