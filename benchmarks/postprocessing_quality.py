@@ -18,7 +18,7 @@ where it knows nearly everything (less than 2 % of the unprocessed error) have n
 import argparse
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 
@@ -175,7 +175,7 @@ def load(spec: str, ordered: bool) -> Dataset:
     else:
         data = ldp3.load(spec)
     shape = data.name.partition("(")[0] in ORDERED
-    return Dataset(data.name, data.histogram, data.labels, data.positions, ordered=ordered or shape)
+    return replace(data, domain=replace(data.domain, ordered=ordered or shape))
 
 
 def main() -> None:

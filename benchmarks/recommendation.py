@@ -5,6 +5,7 @@
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -23,7 +24,7 @@ SAMPLES, DRAWS, REPEATS = 12, 8, 8
 
 def sample(data: Dataset, people: int, *key: int) -> Dataset:
     histogram = ldp3.stream(0, "people", *key).multinomial(people, data.frequencies)
-    return Dataset(data.name, histogram, data.labels, data.positions)
+    return replace(data, histogram=histogram)
 
 
 def errors(data: Dataset, seed: int, repeats: int = REPEATS) -> np.ndarray:

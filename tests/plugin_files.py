@@ -67,14 +67,14 @@ class Mine(PureOracle):
 DATASET = """
 from dataclasses import dataclass
 import numpy as np
-from ldp3 import Dataset, Source
+from ldp3 import Dataset, Labels, Source
 
 @dataclass(frozen=True)
 class Dice(Source):
     n: int = 600
 
     def load(self):
-        return Dataset("dice", np.full(6, self.n // 6), [str(i + 1) for i in range(6)])
+        return Dataset("dice", Labels(range(1, 7)), np.full(6, self.n // 6))
 """
 
 

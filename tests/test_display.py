@@ -7,6 +7,7 @@ import pytest
 
 import ldp3
 from ldp3 import display
+from ldp3.domain import Labels
 from ldp3.errors import InvalidParameter
 from ldp3.types import Dataset, Estimate
 
@@ -31,7 +32,7 @@ def shown(thing: object) -> str:
 
 
 def test_a_dataset_shows_its_most_frequent_values() -> None:
-    data = Dataset(EVIL, np.arange(1, 13), [f"v{i}" for i in range(12)], notes=("A note.",))
+    data = Dataset(EVIL, Labels([f"v{i}" for i in range(12)]), np.arange(1, 13), notes=("A note.",))
     text = shown(data)
     assert text.startswith(f"{EVIL} | 78 users · 12 values | value | users | share")
     assert "v11 | 12 | 15.38% | " + "█" * 20 in text

@@ -13,6 +13,11 @@ if TYPE_CHECKING:  # nobody must wait for what they do not use, nor `ldp3 --help
     from ldp3.collection.plan import Plan as Plan
     from ldp3.datasets.base import Source as Source
     from ldp3.datasets.loading import load as load
+    from ldp3.domain import Bins as Bins
+    from ldp3.domain import Domain as Domain
+    from ldp3.domain import Grid as Grid
+    from ldp3.domain import Integers as Integers
+    from ldp3.domain import Labels as Labels
     from ldp3.experiment.run import benchmark as benchmark
     from ldp3.metrics.base import Metric as Metric
     from ldp3.noise import Noise as Noise
@@ -45,13 +50,18 @@ __version__ = "0.2.0"
 _LAZY = {
     "Aggregator": "ldp3.collection.aggregator",
     "Attack": "ldp3.attacks.base",
+    "Bins": "ldp3.domain",
     "Bits": "ldp3.protocols.layout",
     "Client": "ldp3.collection.client",
     "Code": "ldp3.protocols.layout",
     "Dataset": "ldp3.types",
+    "Domain": "ldp3.domain",
     "Estimate": "ldp3.types",
     "Fields": "ldp3.protocols.layout",
     "FrequencyOracle": "ldp3.protocols.base",
+    "Grid": "ldp3.domain",
+    "Integers": "ldp3.domain",
+    "Labels": "ldp3.domain",
     "Metric": "ldp3.metrics.base",
     "Noise": "ldp3.noise",
     "Plan": "ldp3.collection.plan",

@@ -58,6 +58,8 @@ def of_estimate(
 ) -> str:
     """The largest estimates, their intervals, and which of them stand above the noise."""
     above, (low, high) = estimate.above_noise(), estimate.confidence_interval()
+    if labels is None and estimate.domain is not None:
+        labels = estimate.domain.labels
     order = np.argsort(-estimate.frequencies, kind="stable")[:ROWS]
     first = "code" if labels is None else "value"
     rows: list[Sequence[str]] = [(first, "", "frequency", "95 % from", "to", "users")]

@@ -8,19 +8,27 @@ language codes values the same way. Nothing but NumPy is needed here.
 import json
 import re
 from abc import ABC, abstractmethod
-from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from hashlib import sha256
-from itertools import pairwise
-from math import inf, isfinite, isnan
+from math import inf, isfinite
 from typing import Any, Self, final
 
 import numpy as np
 
 from ldp3.arrays import FloatArray, IntArray
+from ldp3.edges import (
+    MOST_VALUES,
+    as_edges,
+    bin_of,
+    bins_of,
+    day,
+    days_in,
+    middles,
+    number_in,
+    range_labels,
+)
 from ldp3.errors import (
     InvalidData,
     InvalidParameter,
@@ -33,11 +41,9 @@ from ldp3.errors import (
     whole,
 )
 
-MOST_VALUES = 2**24  # with labels or edges: a larger domain is a mistake before it is a domain
 MOST_INTEGERS = 2**31
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf", re.ASCII)
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-Edges = tuple[float, ...]
+_INTEGER = re.compile("0|[1-9][0-9]{0,9}")  # as `str` writes it
+_SURROGATES = re.compile("[\ud800-\udfff]")  # halves of a character, which no file can hold
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,8 +70,14 @@ class Domain(ABC):
         require(fine, "`other`", "must be a label without blanks around it", self.other)
         require(isinstance(self.ordered, bool), "`ordered`", "is True or False", self.ordered)
         self._settle()
-        low, high = 2, MOST_INTEGERS
-        require(low <= self.d <= high, "A domain", f"has {low} to {high:,} values", self.d)
+        fits = 2 <= self.d <= MOST_INTEGERS
+        require(fits, "A domain", f"has 2 to {MOST_INTEGERS:,} values", self.d)
+        if self.other is not None:
+            own = self.place(self.other) is None and not self._is_label(self.other)
+            require(own, "`other`", "must differ from the other values", self.other)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # no caches
 
     @abstractmethod
     def _settle(self) -> None:
@@ -78,7 +90,7 @@ class Domain(ABC):
 
     @abstractmethod
     def place(self, value: object) -> int | None:
-        """The number of a value; None if it is outside."""
+        """The number of a value that is not `other`; None if it is outside."""
 
     @abstractmethod
     def _label(self, code: int) -> str:
@@ -114,13 +126,18 @@ class Domain(ABC):
         code = self.place(value)
         if code is not None:
             return code
-        if self.other is not None:
+        if self.other is not None:  # its own label, too
             return self.size
         raise InvalidValue(f"{short(value)} is not in the domain ({self.form}).{self._hint(value)}")
 
     def label(self, code: int) -> str:
         """What a value is called."""
-        return self.other if code == self.size and self.other is not None else self._label(code)
+        if not 0 <= code < self.d:
+            raise InvalidValue(f"The domain has the codes from 0 to {self.d - 1}, got {code}.")
+        return self._label(code) if self.other is None or code < self.size else self.other
+
+    def _is_label(self, text: str) -> bool:
+        return any(self._label(code) == text for code in range(self.size))
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -191,7 +208,7 @@ class Integers(Domain):
     def _settle(self) -> None:
         object.__setattr__(self, "count", as_python(self.count))
         wanted = f"has an integer from 2 to {MOST_INTEGERS:,} as its size"
-        require(whole(self.count, 2, MOST_INTEGERS), "A domain", wanted, self.count)
+        require(whole(self.count, 1), "A domain", wanted, self.count)
 
     @property
     def size(self) -> int:
@@ -199,13 +216,12 @@ class Integers(Domain):
 
     def place(self, value: object) -> int | None:
         if isinstance(value, str):
-            text = value.strip()
-            if text == self.other:
-                return self.size
-            if not (text.isascii() and text.isdecimal() and text == str(int(text))):
-                return None
-            value = int(text)
+            value = int(value) if _INTEGER.fullmatch(value := value.strip()) else None
         return value if whole(value, 0, self.size - 1) else None
+
+    @property
+    def line(self) -> FloatArray | None:
+        return None if self.other is not None else np.arange(self.size, dtype=np.float64)
 
     def _label(self, code: int) -> str:
         return str(code)
@@ -245,17 +261,19 @@ class Labels(Domain):
     positions: Sequence[float] | None = None
 
     def _settle(self) -> None:
-        names = tuple(str(name) for name in several(self.names, "labels"))
-        own = tuple(name for name in names if name != self.other)
-        texts = all(_is_text(name) and name.strip() == name for name in own)
-        require(texts, "Labels", "must be texts without blanks around them", "something else")
+        names = [str(name) for name in several(self.names, "labels")]
+        wrong = next((name for name in names if not name or name.strip() != name), None)
+        require(wrong is None, "Labels", "must be texts without blanks around them", wrong)
+        writable = not _SURROGATES.search("".join(names))
+        require(writable, "Labels", "must be texts that a file can hold", "half a character")
         require(len(set(names)) == len(names), "Labels", "must differ", "one twice")
-        require(len(own) <= MOST_VALUES, "Labels", f"are at most {MOST_VALUES:,}", len(own))
+        require(len(names) <= MOST_VALUES, "Labels", f"are at most {MOST_VALUES:,}", len(names))
+        own = tuple(name for name in names if name != self.other)
         object.__setattr__(self, "names", own)
         if self.positions is not None:
-            line = tuple(float(place) for place in several(self.positions, "positions"))
-            fine = len(line) == self.d and all(map(isfinite, line))
-            require(fine, "Positions", "are finite numbers, one for each value", self.positions)
+            line = tuple(map(number_in, several(self.positions, "positions")))
+            fine = len(line) == len(own) and all(x is not None and isfinite(x) for x in line)
+            require(fine, "Positions", "are finite numbers, one for each label", self.positions)
             object.__setattr__(self, "positions", line)
 
     @property
@@ -264,7 +282,9 @@ class Labels(Domain):
 
     @property
     def line(self) -> FloatArray | None:
-        return None if self.positions is None else np.array(self.positions)
+        if self.positions is None or self.other is not None:
+            return None
+        return np.array(self.positions, dtype=np.float64)
 
     def place(self, value: object) -> int | None:
         known = isinstance(value, str) or whole(value)
@@ -272,10 +292,13 @@ class Labels(Domain):
 
     @cached_property
     def _codes(self) -> dict[str, int]:
-        return {label: code for code, label in enumerate(self.labels)}
+        return {name: code for code, name in enumerate(self.names)}
 
     def _label(self, code: int) -> str:
         return self.names[code]
+
+    def _is_label(self, text: str) -> bool:
+        return text in self._codes
 
     @property
     def form(self) -> str:
@@ -323,9 +346,7 @@ class Bins(Domain):
     dates: bool = False
 
     def _settle(self) -> None:
-        edges = as_edges(several(self.edges, "`bins`"), closed=self.closed)
-        finite = isfinite(edges[0]) and isfinite(edges[-1])
-        require(finite or not self.dates, "`bins`", "of dates have two ends", self.edges)
+        edges = as_edges(several(self.edges, "`bins`"), closed=self.closed, dates=self.dates)
         object.__setattr__(self, "edges", edges)
         object.__setattr__(self, "ordered", True)
 
@@ -336,39 +357,29 @@ class Bins(Domain):
     @property
     def line(self) -> FloatArray | None:
         """The middle of each bin; of one that is open, its end."""
-        if self.other is not None:
-            return None
-        low, high = np.array(self.edges[:-1]), np.array(self.edges[1:])
-        middle = (low + high) / 2
-        return np.where(np.isfinite(low), np.where(np.isfinite(high), middle, low), high)
+        return middles(self.edges) if self.other is None else None
 
     def place(self, value: object) -> int | None:
-        if value == self.other and isinstance(value, str):
-            return self.size
         number = days_in(value) if self.dates else number_in(value)
         return None if number is None else bin_of(number, self.edges, self.closed)
 
     def codes(self, numbers: FloatArray) -> IntArray:
-        """The bin of each number, -1 outside: what `place` says, for many."""
-        found = np.searchsorted(np.array(self.edges[1:-1]), numbers, side="right")
-        low, high = self.edges[0], self.edges[-1]
-        below = numbers <= high if self.closed or high == inf else numbers < high
-        return np.where((numbers >= low) & below, found, -1)
+        """The bin of each number (or day), -1 outside: what `place` says, for many."""
+        return bins_of(numbers, self.edges, self.closed)
 
     @cached_property
     def _texts(self) -> list[str]:
-        if self.dates:
-            return half_open([day(edge) for edge in self.edges], self.closed)
-        return range_labels(self.edges, self.closed)
+        return range_labels(self.edges, self.closed, self.dates)
 
     def _label(self, code: int) -> str:
         return self._texts[code]
 
     @property
     def form(self) -> str:
-        ends = [day(e) if self.dates else f"{e:g}" for e in (self.edges[0], self.edges[-1])]
-        what = "dates" if self.dates else "numbers"
-        return f"the {what} from {ends[0]} to {'' if self.closed else 'below '}{ends[1]}"
+        ends = self.edges[0], self.edges[-1]
+        low, high = (day(end) if self.dates else f"{end:g}" for end in ends)
+        what, below = "dates" if self.dates else "numbers", "" if self.closed else "below "
+        return f"the {what} from {low} to {below}{high}"
 
     @property
     def _content(self) -> dict[str, Any]:
@@ -405,8 +416,11 @@ class Grid(Domain):
 
     def _settle(self) -> None:
         for name in ("rows", "columns"):
-            edges = as_edges(several(getattr(self, name), f"`{name}`"), 2, name, self.closed)
+            what = f"`{name}`"
+            given = several(getattr(self, name), what)
+            edges = as_edges(given, least=2, what=what, closed=self.closed)
             object.__setattr__(self, name, edges)
+        require(self.size <= MOST_VALUES, "A grid", f"has at most {MOST_VALUES:,} cells", self.size)
         require(not self.ordered, "A grid", "has no order along a line", "`ordered`")
 
     @property
@@ -419,16 +433,18 @@ class Grid(Domain):
         return self.shape[0] * self.shape[1]
 
     def place(self, value: object) -> int | None:
-        if value == self.other and isinstance(value, str):
-            return self.size
-        if not isinstance(value, list | tuple | np.ndarray) or len(value) != 2:
+        if not isinstance(value, list | tuple | np.ndarray) or np.shape(value) != (2,):
             return None
-        found = []
-        for part, edges in zip(value, (self.rows, self.columns), strict=True):
-            number = number_in(part)
-            found.append(None if number is None else bin_of(number, edges, self.closed))
-        row, column = found
+        first, second = map(number_in, value)
+        row = None if first is None else bin_of(first, self.rows, self.closed)
+        column = None if second is None else bin_of(second, self.columns, self.closed)
         return None if row is None or column is None else row * self.shape[1] + column
+
+    def codes(self, first: FloatArray, second: FloatArray) -> IntArray:
+        """The cell of each pair, -1 outside: what `place` says, for many."""
+        row = bins_of(first, self.rows, self.closed)
+        column = bins_of(second, self.columns, self.closed)
+        return np.where((row < 0) | (column < 0), -1, row * self.shape[1] + column)
 
     def _label(self, code: int) -> str:
         row, column = divmod(code, self.shape[1])
@@ -462,155 +478,16 @@ def as_domain(given: object) -> Domain:
         return given
     if whole(size := as_python(given)):
         return Integers(size)
-    if isinstance(given, Iterable) and not isinstance(given, str | bytes | dict):
-        return Labels(list(given))
+    if isinstance(given, Iterable) and not isinstance(given, str | bytes | dict | set | frozenset):
+        return Labels(given)  # type: ignore[arg-type]
     raise InvalidParameter(
         f"A domain is a size, a list of labels, Bins or a Grid, got {short(given)}."
     )
 
 
-# numbers and dates
-
-
-def number_in(value: object) -> float | None:
-    """The number that a value is, or that a text spells; None if it is none, or NaN."""
-    value = as_python(value)
-    if isinstance(value, str):
-        value = float(value) if _NUMBER.fullmatch(value := value.strip()) else None
-    if value is None or isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:  # an integer beyond all floats
-        return inf if value > 0 else -inf
-    return None if isnan(number) else number
-
-
-def days_in(value: object) -> float | None:
-    """The days since 1970-01-01 of a date, or of a text that spells one; None if it is none.
-
-    >>> days_in("1970-01-02 12:00:00"), days_in(date(1970, 1, 3))
-    (1.5, 2.0)
-    """
-    if isinstance(value, np.datetime64):
-        value = None if np.isnat(value) else value.astype("datetime64[us]").item()
-    if isinstance(value, str):
-        try:
-            value = datetime.fromisoformat(value.strip().replace("/", "-"))
-        except ValueError:
-            return None
-    if isinstance(value, date) and not isinstance(value, datetime):
-        value = datetime(value.year, value.month, value.day)
-    if not isinstance(value, datetime):
-        return None
-    return (value.replace(tzinfo=UTC) - _EPOCH).total_seconds() / 86_400
-
-
-def day(number: float) -> str:
-    """A point in time, given in days: the date, with the time where it is not midnight.
-
-    >>> day(1), day(1.5)
-    ('1970-01-02', '1970-01-02 12:00:00')
-    """
-    when = np.datetime64(round(number * 86_400_000_000), "us").item()
-    return when.strftime("%Y-%m-%d" if float(number).is_integer() else "%Y-%m-%d %H:%M:%S")
-
-
-# edges
-
-
-def as_edges(
-    given: Iterable[object], least: int = 3, what: str = "bins", closed: bool = False
-) -> Edges:
-    """Rising edges as numbers; the first may be -inf and the last inf, so that nothing is outside.
-
-    Of a last bin that is `closed`, both ends may be one number.
-
-    >>> as_edges([0, 18, 65, float("inf")])
-    (0.0, 18.0, 65.0, inf)
-    """
-    parts = list(given)
-    edges = [number + 0.0 for part in parts if (number := number_in(part)) is not None]
-    rising = len(edges) == len(parts) and all(low < high for low, high in pairwise(edges))
-    if closed and len(edges) == len(parts) and len(edges) > 2 and edges[-2] == edges[-1]:
-        rising = all(low < high for low, high in pairwise(edges[:-1]))
-    enough = least <= len(edges) <= MOST_VALUES + 1
-    if not enough or not rising or not all(map(isfinite, edges[1:-1])):
-        such = "three or more rising edges" if least == 3 else "rising edges"
-        text = short(",".join(map(str, parts)), 60)
-        raise InvalidParameter(f"`{what}`: {such}, such as 0,18,65,120, got {text}.")
-    return tuple(edges)
-
-
-def bin_of(number: float, edges: Sequence[float], closed: bool = False) -> int | None:
-    """The bin ``[low, high)`` that holds a number; None outside. An open end holds infinity too."""
-    if not edges[0] <= number <= edges[-1] or (number == edges[-1] < inf and not closed):
-        return None
-    return min(bisect_right(edges, number), len(edges) - 1) - 1
-
-
-def equal_edges(low: float, high: float, size: int) -> Edges:
-    """Edges of `size` bins of equal width; each is the float nearest to the true edge.
-
-    So a number that is written like an edge lies on it, which sums of widths do not give.
-
-    >>> equal_edges(0, 1, 10)[3]
-    0.3
-    """
-    (a, b), (c, e) = (_ratio(end) for end in (low, high))
-    start, step, whole_ = a * e * size, c * b - a * e, b * e * size
-    return tuple((start + k * step) / whole_ for k in range(size + 1))
-
-
-def log_edges(low: float, high: float, size: int) -> Edges:
-    """Edges of `size` bins of equal width on a logarithmic scale.
-
-    >>> log_edges(1, 1000, 3)
-    (1.0, 10.0, 100.0, 1000.0)
-    """
-    edges = np.geomspace(low, high, size + 1)
-    edges[0], edges[-1] = low, high
-    return tuple(edges.tolist())
-
-
-def _ratio(number: float) -> tuple[int, int]:
-    """The decimal number that a float prints as, as a ratio of whole numbers."""
-    from fractions import Fraction
-
-    return Fraction(repr(float(number))).as_integer_ratio()
-
-
-def range_labels(edges: Sequence[float], closed: bool = False) -> list[str]:
-    """Half-open ranges with as many digits as tell the edges apart; the last one may be `closed`.
-
-    >>> range_labels([0, 18, 65])
-    ['[0, 18)', '[18, 65)']
-    """
-    different = len(set(edges))  # the last of equally many users may be [4, 4]
-    return half_open(
-        next(
-            texts
-            for digits in range(4, 18)
-            if len(set(texts := [f"{edge:.{digits}g}" for edge in edges])) == different
-        ),
-        closed,
-    )
-
-
-def half_open(texts: Sequence[str], closed: bool = False) -> list[str]:
-    """Each text with the next: ``[a, b)``."""
-    labels = [f"[{low}, {high})" for low, high in pairwise(texts)]
-    return [*labels[:-1], labels[-1][:-1] + "]"] if closed else labels
-
-
-# as JSON
-
-
 def _is_text(given: object) -> bool:
     """Whether it is a text that is not blank and can be written to a file."""
-    return (
-        isinstance(given, str) and bool(given.strip()) and not re.search("[\ud800-\udfff]", given)
-    )
+    return isinstance(given, str) and bool(given.strip()) and not _SURROGATES.search(given)
 
 
 def _common(given: dict[str, Any], *own: str) -> dict[str, Any]:
@@ -626,7 +503,7 @@ def _written(edges: Sequence[float]) -> list[float | None]:
 
 
 def _read_edges(edges: object) -> list[float]:
-    require(isinstance(edges, list), "A domain", "needs a list", edges)
-    assert isinstance(edges, list)
-    first, last = edges[0] is None, edges[-1] is None
-    return [-inf if first else edges[0], *edges[1:-1], inf if last else edges[-1]]
+    if not isinstance(edges, list) or len(edges) < 2:
+        raise InvalidParameter(f"A domain: needs a list of edges, got {short(edges, 60)}.")
+    low, *inner, high = edges
+    return [-inf if low is None else low, *inner, inf if high is None else high]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ldp3 import display
 from ldp3.arrays import BoolArray, FloatArray, IntArray, Total, apportion
+from ldp3.domain import Domain
 from ldp3.errors import (
     InvalidData,
     InvalidParameter,
@@ -107,12 +108,15 @@ class Estimate:
     channel
         Probability of each report given each value, where the tally is a histogram of reports and
         the oracle says it.
+    domain
+        What the values are, where that is known.
     """
 
     frequencies: FloatArray
     tally: Tally
     noise: Noise
     channel: Channel | None = None
+    domain: Domain | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.noise, Noise):
@@ -205,9 +209,9 @@ class Estimate:
     ) -> "pl.DataFrame":
         """One row per value, in the order of the domain, as a Polars table.
 
-        `label` (the code where there are no labels), `frequency`, its `std`, the ends `low` and
-        `high` of its confidence interval, `users` (as unbiased as the frequency: it may be
-        negative) and `above_noise`.
+        `label` (of the domain, or the code where none is known), `frequency`, its `std`, the ends
+        `low` and `high` of its confidence interval, `users` (as unbiased as the frequency: it may
+        be negative) and `above_noise`.
 
         Examples
         --------
@@ -215,7 +219,8 @@ class Estimate:
         >>> est.to_frame(["yes", "no"])["users"].to_list()
         [50, 10]
         """
-        names = range(self.d) if labels is None else several(labels, "labels")
+        known = range(self.d) if self.domain is None else self.domain.labels
+        names = known if labels is None else several(labels, "labels")
         require(len(names) == self.d, self, f"d={self.d} labels are needed", len(names))
         with needing_full("Estimate.to_frame"):
             import polars as pl
@@ -237,54 +242,63 @@ class Estimate:
 
 @dataclass(frozen=True, eq=False)  # compare digests: arrays have no single answer to ==
 class Dataset:
-    """What the users hold: how many hold each of the `d` values, and what the values are called.
+    """What the users hold: what values there are, and how many hold each of them.
 
     Parameters
     ----------
     name
         What tables call it.
+    domain
+        What values there are.
     histogram
         Number of users per value, shape `(d,)`.
-    labels
-        One text per value.
-    positions
-        Where the values lie on a line, if they are numbers; for the earth mover's distance.
     values
         The users' codes in `[0, d)`, in the order of the file, if they were kept.
     notes
         What the loader did and a person should know, one sentence each.
-    ordered
-        Whether the order of the values means something: bins, dates and decimals have one, and
-        whatever a person says; whole numbers alone are labels.
+
+    Examples
+    --------
+    >>> from ldp3 import Labels
+    >>> Dataset("pets", Labels(["cat", "dog"]), np.array([2, 1])).frequencies
+    array([0.66666667, 0.33333333])
     """
 
     name: str
+    domain: Domain
     histogram: IntArray
-    labels: Sequence[str]
-    positions: FloatArray | None = None
     values: NDArray[np.integer[Any]] | None = None
     notes: tuple[str, ...] = ()
-    ordered: bool = False
 
     def __post_init__(self) -> None:
         require(isinstance(self.name, str), self, "name must be a text", self.name)
         h = np.asarray(self.histogram)
         object.__setattr__(self, "histogram", h)
-        if not isinstance(self.labels, list | tuple):
-            object.__setattr__(self, "labels", several(self.labels, f"{self.name}: labels"))
-        if not all(isinstance(label, str) for label in self.labels):
-            object.__setattr__(self, "labels", [str(label) for label in self.labels])
-        if self.positions is not None:
-            (line,) = as_floats(self.name, positions=self.positions)
-            object.__setattr__(self, "positions", line)
         if h.ndim != 1 or len(h) < 2:
             raise InvalidData(f"{self.name}: at least two different values are needed.")
         if not np.issubdtype(h.dtype, np.integer) or h.min() < 0 or h.sum() < 1:
             raise InvalidData(f"{self.name}: a histogram holds numbers of users, at least one.")
-        if len(self.labels) != len(h):
-            raise InvalidData(f"{self.name}: {len(h)} values but {len(self.labels)} labels.")
-        if self.positions is not None and self.positions.shape != h.shape:
-            raise InvalidData(f"{self.name}: {len(h)} values but {self.positions.size} positions.")
+        fine = isinstance(self.domain, Domain)
+        require(fine, self, 'domain must be one, such as ldp3.Labels(["a", "b"])', self.domain)
+        if self.domain.d != len(h):
+            raise InvalidData(
+                f"{self.name}: a domain of {self.domain.d} values, but a histogram of {len(h)}."
+            )
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """What the values are called."""
+        return self.domain.labels
+
+    @property
+    def positions(self) -> FloatArray | None:
+        """Where the values lie on a line, if they do."""
+        return self.domain.line
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the order of the values means something."""
+        return self.domain.ordered
 
     @property
     def d(self) -> int:
@@ -305,9 +319,9 @@ class Dataset:
     def digest(self) -> str:
         """SHA-256 of histogram, labels and positions: what the data *is*, whatever its name."""
         content = sha256(self.histogram.astype("<i8").tobytes())
-        content.update(json.dumps(list(self.labels)).encode())
-        if self.positions is not None:
-            content.update(self.positions.astype("<f8").tobytes())
+        content.update(json.dumps(self.labels).encode())
+        if (line := self.positions) is not None:
+            content.update(line.astype("<f8").tobytes())
         return content.hexdigest()
 
     def scaled(self, population: int) -> "Dataset":

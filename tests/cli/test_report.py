@@ -103,11 +103,11 @@ def test_results_that_are_not_there_are_one_line(command: Command, tmp_path: Pat
     assert "no such file" in refused(command, tmp_path / "nothing", "-o", tmp_path / "p.html")
 
 
-@pytest.mark.parametrize("name", ["table", "truth", "means"])
+@pytest.mark.parametrize("name", ["table.parquet", "datasets.json", "means.parquet"])
 def test_a_truncated_file_is_one_line(command: Command, folder: Path, name: str) -> None:
-    file = folder / f"{name}.parquet"
+    file = folder / name
     file.write_bytes(file.read_bytes()[:100])
-    assert f"{name}.parquet" in refused(command, folder, "-o", folder / "p.html")
+    assert name in refused(command, folder, "-o", folder / "p.html")
 
 
 def test_a_truncated_manifest_is_one_line(command: Command, folder: Path) -> None:
@@ -120,8 +120,8 @@ def test_a_foreign_file_is_one_line(command: Command, folder: Path) -> None:
     assert "no table of results" in refused(command, folder / "other.csv", "-o", folder / "p.html")
     (folder / "other.json").write_text(json.dumps({"a": 1}))
     assert "no table of results" in refused(command, folder / "other.json", "-o", folder / "p.html")
-    (folder / "truth.parquet").write_bytes((folder / "table.parquet").read_bytes())
-    assert "truth.parquet" in refused(command, folder, "-o", folder / "p.html")
+    (folder / "datasets.json").write_text(json.dumps([{"name": "a", "users": [1, 2]}]))
+    assert "datasets.json" in refused(command, folder, "-o", folder / "p.html")
 
 
 def test_a_table_of_an_older_version_is_one_line(

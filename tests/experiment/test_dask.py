@@ -22,6 +22,7 @@ import pytest
 
 import ldp3
 from ldp3.arrays import FloatArray, apportion
+from ldp3.domain import Labels
 from ldp3.errors import LDPError
 from ldp3.experiment import dask
 from ldp3.experiment.collect import collect
@@ -37,8 +38,9 @@ from ldp3.types import Dataset
 from tests.experiment.running import cells_of, collected, lab, outcomes
 from tests.posix import posix
 
-DATA = Dataset("small", apportion(1 / np.arange(1, 11), 1_000), [str(v) for v in range(10)])
-MANY = Dataset("many", apportion(1 / np.arange(1, 5), (2 * CHUNKS + 1) * CHUNK + 7), list("abcd"))
+DATA = Dataset("small", Labels([str(v) for v in range(10)]), apportion(1 / np.arange(1, 11), 1_000))
+USERS = (2 * CHUNKS + 1) * CHUNK + 7
+MANY = Dataset("many", Labels(list("abcd")), apportion(1 / np.arange(1, 5), USERS))
 # each cell sleeps, so that a worker can be killed while it works
 SLOW = """
 import time

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ldp3.domain import Labels
 from ldp3.errors import LDPError
 from ldp3.experiment.grid import Experiment
 from ldp3.experiment.grid import experiment as build
@@ -17,7 +18,7 @@ from ldp3.protocols.grr import GRR
 from ldp3.types import Dataset
 from tests.experiment.running import lab
 
-DATA = Dataset("small", np.array([50, 30, 20]), ["a", "b", "c"])
+DATA = Dataset("small", Labels(["a", "b", "c"]), np.array([50, 30, 20]))
 
 
 def experiment(data: Dataset, *grid: Any, **options: Any) -> Experiment:
@@ -106,7 +107,7 @@ def test_blocks_cover_every_repeat_once() -> None:
 
 
 def test_a_cell_of_many_chunks_is_a_block_of_its_own() -> None:
-    many = Dataset("many", np.array([2**19, 2**19]), ["a", "b"])
+    many = Dataset("many", Labels(["a", "b"]), np.array([2**19, 2**19]))
     by_users = lab(many, 1, "grr", "norm_sub", simulate="users")
     assert by_users.chunks(by_users.cells[0]) > 8
     assert {len(block) for block in blocks(by_users, 0, 100, ())} == {1}
@@ -114,7 +115,7 @@ def test_a_cell_of_many_chunks_is_a_block_of_its_own() -> None:
 
 def test_the_identity_tells_what_changes_the_numbers(tmp_path: Path) -> None:
     base = experiment(DATA, 1, "grr", "norm_sub")
-    other = Dataset("small", np.array([50, 29, 21]), ["a", "b", "c"])
+    other = Dataset("small", Labels(["a", "b", "c"]), np.array([50, 29, 21]))
     assert base.key == experiment(DATA, 1.0, ["GRR"], "norm_sub").key
     different = [
         experiment(other, 1, "grr", "norm_sub"),
@@ -140,5 +141,5 @@ def test_the_source_of_a_plug_in_is_part_of_the_identity(tmp_path: Path) -> None
 
 
 def test_the_users_order_is_not_shipped() -> None:
-    data = Dataset("kept", np.array([1, 1]), ["a", "b"], values=np.array([1, 0]))
+    data = Dataset("kept", Labels(["a", "b"]), np.array([1, 1]), values=np.array([1, 0]))
     assert experiment(data, 1, "grr", "norm_sub").datasets[0].values is None

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ldp3.domain import Labels
 from ldp3.errors import LDPError
 from ldp3.experiment.cells import Outcome, exact_sums, from_sums
 from ldp3.experiment.collect import collect
@@ -16,7 +17,7 @@ from ldp3.results.table import Results
 from ldp3.types import Dataset
 from tests.experiment.running import cells_of, collected, lab, outcomes
 
-DATA = Dataset("small", np.array([500, 300, 200]), ["a", "b", "c"])
+DATA = Dataset("small", Labels(["a", "b", "c"]), np.array([500, 300, 200]))
 
 
 def small(**changes: Any) -> Lab:
@@ -148,7 +149,7 @@ def test_another_run_is_refused_with_the_reason(
 
 def test_other_data_under_the_same_name_is_refused(tmp_path: Path) -> None:
     begin(tmp_path / "x.csv", small(), blocks=2)
-    other = Dataset("small", np.array([500, 200, 300]), ["a", "b", "c"])
+    other = Dataset("small", Labels(["a", "b", "c"]), np.array([500, 200, 300]))
     changed = lab(other, [0.5, 1], ["grr", "oue"], "norm_sub", repeats=9)
     with pytest.raises(LDPError, match="the content of the dataset small has changed"):
         open_journal(tmp_path / "x.csv", changed.experiment)

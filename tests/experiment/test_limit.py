@@ -8,6 +8,7 @@ import pytest
 import ldp3
 from ldp3 import benchmark, load_results
 from ldp3.arrays import FloatArray
+from ldp3.domain import Labels
 from ldp3.experiment.grid import experiment
 from ldp3.experiment.lab import Lab
 from ldp3.experiment.limit import SeparableOracle
@@ -16,7 +17,7 @@ from ldp3.results.axes import LIMITS
 from ldp3.results.sheets import FARTHEST
 from ldp3.types import Dataset
 
-DATA = Dataset("d", np.array([500, 300, 100, 50, 25, 25]), list("abcdef"))
+DATA = Dataset("d", Labels(list("abcdef")), np.array([500, 300, 100, 50, 25, 25]))
 SKEWED = ldp3.load("zipf(s=1.1, d=200, n=100_000)")
 
 
@@ -115,7 +116,7 @@ def test_the_limit_is_no_method() -> None:
 def test_there_is_none_where_the_reference_is_raw_or_the_truth_is_flat() -> None:
     raw = benchmark(DATA, 1, "grr", "norm_sub", "l1", reference="raw")
     assert raw.table["limit"].null_count() == len(raw.table)
-    flat = Dataset("flat", np.full(8, 100), list("abcdefgh"))
+    flat = Dataset("flat", Labels(list("abcdefgh")), np.full(8, 100))
     results = benchmark(flat, 1, "grr", "norm_sub", "l1")
     assert results.summary()["times_limit"].null_count() == 2  # it knows the answer: no ratio
     assert "× limit" not in results.render()
@@ -176,7 +177,7 @@ def test_tables_from_before_there_was_a_limit_are_read(tmp_path: Path) -> None:
 
 
 def test_a_limit_that_is_nearly_nothing_is_no_row() -> None:
-    few = Dataset("few", np.array([50_000, 25_000, 15_000, 7_000, 3_000]), list("abcde"))
+    few = Dataset("few", Labels(list("abcde")), np.array([50_000, 25_000, 15_000, 7_000, 3_000]))
     results = benchmark(few, 0.5, "oue", "norm_sub", "l1", repeats=40)
     times = results.summary()["times_limit"].to_list()
     assert min(times) > FARTHEST

@@ -2,12 +2,13 @@ import numpy as np
 import pytest
 
 from ldp3 import benchmark
+from ldp3.domain import Labels
 from ldp3.errors import InvalidParameter
 from ldp3.types import Dataset
 from tests.experiment.running import lab
 
-LABELS = Dataset("colours", np.array([500, 300, 200]), ["red", "green", "blue"])
-BINS = Dataset("ages", np.array([500, 300, 200]), ["0-9", "10-19", "20-29"], ordered=True)
+LABELS = Dataset("colours", Labels(["red", "green", "blue"]), np.array([500, 300, 200]))
+BINS = Dataset("ages", Labels(["0-9", "10-19", "20-29"], ordered=True), np.array([500, 300, 200]))
 
 
 def test_a_method_that_needs_an_order_is_refused_for_labels_without_one() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 import ldp3
 from ldp3.arrays import FloatArray, IntArray, Reports, apportion
+from ldp3.domain import Labels
 from ldp3.errors import LDPError
 from ldp3.experiment.cells import Measured, Outcome, exact_sums, from_sums
 from ldp3.experiment.run import benchmark
@@ -25,9 +26,10 @@ from ldp3.results.axes import LIMITS, SCHEMA
 from ldp3.types import Dataset, Estimate, Tally
 from tests.experiment.running import cells_of, collected, lab, outcomes
 
-DATA = Dataset("small", apportion(1 / np.arange(1, 11), 1_000), [str(v) for v in range(10)])
+DATA = Dataset("small", Labels([str(v) for v in range(10)]), apportion(1 / np.arange(1, 11), 1_000))
 # three tasks of chunks: the sum of two would be the same in any order
-MANY = Dataset("many", apportion(1 / np.arange(1, 5), (2 * CHUNKS + 1) * CHUNK + 7), list("abcd"))
+USERS = (2 * CHUNKS + 1) * CHUNK + 7
+MANY = Dataset("many", Labels(list("abcd")), apportion(1 / np.arange(1, 5), USERS))
 
 
 class Backwards(Executor):
@@ -371,7 +373,7 @@ def test_anything_that_holds_data_can_be_given() -> None:
 
 
 def test_datasets_are_an_axis_and_never_pooled() -> None:
-    other = Dataset("other", np.array([7, 993]), ["a", "b"])
+    other = Dataset("other", Labels(["a", "b"]), np.array([7, 993]))
     both = benchmark([DATA, other], [0.5, 1], ["grr", "oue"], "norm_sub", repeats=3)
     for data in (DATA, other):
         alone = benchmark(data, [0.5, 1], ["grr", "oue"], "norm_sub", repeats=3)
@@ -391,7 +393,7 @@ def test_two_datasets_of_one_name_are_told_apart() -> None:
 
 
 def test_equal_domains_do_not_share_their_noise() -> None:
-    other = Dataset("other", DATA.histogram[::-1].copy(), DATA.labels)
+    other = Dataset("other", DATA.domain, DATA.histogram[::-1].copy())
     table = benchmark([DATA, other], 1, "oue", "none", repeats=200).table
     first, second = (table.filter(dataset=name)["value"] for name in ("small", "other"))
     # a correlation of 200 independent pairs has standard deviation 1/√200: five of them

@@ -22,6 +22,7 @@ from ldp3.collection import reading
 from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.client import Client
 from ldp3.collection.plan import Plan
+from ldp3.domain import Labels
 from ldp3.errors import InvalidData, LDPError
 from ldp3.experiment.journal import open_journal, path_of
 from ldp3.experiment.run import run
@@ -30,7 +31,7 @@ from tests.experiment.running import lab, outcomes
 from tests.faults.test_power_cuts import Quiet
 
 PLAN = Plan("pages", "olh", 1.0, 50)
-DATA = Dataset("small", np.array([500, 300, 200]), ["a", "b", "c"])
+DATA = Dataset("small", Labels(["a", "b", "c"]), np.array([500, 300, 200]))
 
 
 def flipped(data: bytes, rng: random.Random) -> bytes:

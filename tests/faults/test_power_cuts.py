@@ -8,6 +8,7 @@ import pytest
 
 from ldp3.collection.client import Client
 from ldp3.collection.plan import Plan
+from ldp3.domain import Labels
 from ldp3.experiment.journal import Journal, open_journal
 from ldp3.experiment.lab import Lab
 from ldp3.experiment.run import run
@@ -19,7 +20,7 @@ from tests.experiment.running import lab
 from tests.faults.disk import Disk, restored
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc tells what is synced")
-DATA = Dataset("small", np.array([500, 300, 200]), ["a", "b", "c"])
+DATA = Dataset("small", Labels(["a", "b", "c"]), np.array([500, 300, 200]))
 
 
 class Quiet(Progress):

@@ -6,6 +6,7 @@ from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy
 
 import ldp3
+from ldp3.domain import Labels
 from ldp3.types import Dataset
 
 # two users, two values: (1, 0) becomes (5/6, 1/6) and (½, ½) stays
@@ -50,7 +51,7 @@ def test_negative_and_unnormalised_vectors_are_made_distributions_first() -> Non
 
 
 def test_users_come_from_the_dataset_unless_given() -> None:
-    data = Dataset("two", np.array([2, 0]), ["a", "b"])
+    data = Dataset("two", Labels(["a", "b"]), np.array([2, 0]))
     assert ldp3.metric("kl").for_data(data) == ldp3.metric("kl(n=2)")
     assert ldp3.metric("kl(n=9)").for_data(data) == ldp3.metric("kl(n=9)")
     assert ldp3.metric("kl")(TRUTH, ESTIMATE) == ldp3.metric("kl(n=1_000_000)")(TRUTH, ESTIMATE)

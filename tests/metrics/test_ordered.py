@@ -3,6 +3,7 @@ import pytest
 from scipy.stats import wasserstein_distance
 
 import ldp3
+from ldp3.domain import Labels
 from ldp3.types import Dataset
 
 TRUTH, ESTIMATE = np.array([0.5, 0.25, 0.25]), np.array([0.25, 0.25, 0.5])
@@ -24,7 +25,7 @@ def test_emd_agrees_with_scipy_for_distributions() -> None:
         a, b = rng.dirichlet(np.ones(d), 2)
         where = rng.normal(0, 5, d)
         ours = ldp3.metric("emd").for_data(
-            Dataset("x", np.ones(d, np.int64), [str(x) for x in where], where)
+            Dataset("x", Labels([str(x) for x in where], where.tolist()), np.ones(d, np.int64))
         )(a, b)
         assert ours == pytest.approx(wasserstein_distance(where, where, a, b), rel=1e-12)
 
@@ -38,7 +39,7 @@ def test_emd_refuses_positions_that_do_not_fit() -> None:
 
 
 def test_emd_keeps_the_positions_it_was_given() -> None:
-    data = Dataset("x", np.ones(3, np.int64), ["0", "1", "2"], np.array([0.0, 1, 2]))
+    data = Dataset("x", Labels(["0", "1", "2"], [0, 1, 2]), np.ones(3, np.int64))
     given = ldp3.metric("emd(positions=[0, 10, 11])")
     assert given.for_data(data) == given
 

@@ -11,7 +11,7 @@ from ldp3.errors import InvalidData, InvalidParameter, LDPError
 
 def test_bins_of_equal_width_cover_what_occurs() -> None:
     data = ldp3.load([0.0, 1.0, 2.5, 5.0, 10.0], bins=4, keep_values=True)
-    assert data.labels == ["[0, 2.5)", "[2.5, 5)", "[5, 7.5)", "[7.5, 10]"]
+    assert data.labels == ("[0, 2.5)", "[2.5, 5)", "[5, 7.5)", "[7.5, 10]")
     assert data.histogram.tolist() == [2, 1, 1, 1]
     assert data.positions is not None
     assert data.positions.tolist() == [1.25, 3.75, 6.25, 8.75]
@@ -26,14 +26,14 @@ def test_bins_agree_with_numpy() -> None:
 
 def test_bins_within_a_range_leave_others_out_and_say_so() -> None:
     data = ldp3.load(range(10), bins="2", within="2:6")
-    assert data.labels == ["[2, 4)", "[4, 6)"]
+    assert data.labels == ("[2, 4)", "[4, 6)")
     assert data.histogram.tolist() == [2, 2]
     assert data.notes == ("6 users outside the range left out.",)
 
 
 def test_bins_with_given_edges() -> None:
     data = ldp3.load([17, 18, 64, 65, 3], bins="0,18,65,120")
-    assert data.labels == ["[0, 18)", "[18, 65)", "[65, 120)"]
+    assert data.labels == ("[0, 18)", "[18, 65)", "[65, 120)")
     assert data.histogram.tolist() == [2, 2, 1]
 
 
@@ -46,7 +46,7 @@ def test_a_grid_goes_row_by_row_and_the_first_column_gives_the_row(tmp_path: Pat
     path = tmp_path / "points.csv"
     path.write_text("lat,lon\n0,0\n0,9\n0,9\n9,5\n")
     data = ldp3.load(path, column="lat,lon", grid="2x3", keep_values=True)
-    assert data.labels == ["r0c0", "r0c1", "r0c2", "r1c0", "r1c1", "r1c2"]
+    assert data.labels == ("r0c0", "r0c1", "r0c2", "r1c0", "r1c1", "r1c2")
     assert data.histogram.tolist() == [1, 0, 2, 0, 1, 0]
     assert data.values is not None
     assert data.values.tolist() == [0, 2, 2, 4]
@@ -190,7 +190,7 @@ def test_many_equal_values_make_fewer_bins_of_equally_many_users() -> None:
 
 def test_bins_on_a_log_scale() -> None:
     data = ldp3.load([1, 2, 10, 99, 100, 1000], bins="log:3")
-    assert data.labels == ["[1, 10)", "[10, 100)", "[100, 1000]"]
+    assert data.labels == ("[1, 10)", "[10, 100)", "[100, 1000]")
     assert data.histogram.tolist() == [2, 2, 2]
     assert data.ordered
     with pytest.raises(InvalidData, match="the smallest number, 0, has no logarithm; give a range"):

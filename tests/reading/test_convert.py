@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import ldp3
+from ldp3.domain import Labels
 from ldp3.errors import InvalidData
 from ldp3.reading.convert import write
 from ldp3.types import Dataset
@@ -15,7 +16,7 @@ LABELS = ["a", 'b "quoted"', "c, d", "né"]
 @pytest.mark.parametrize("keep", [False, True])
 def test_what_is_written_is_read_back(tmp_path: Path, ending: str, keep: bool) -> None:
     values = np.array([3, 0, 1, 3, 2], dtype=np.uint32) if keep else None
-    data = Dataset("d", np.array([1, 1, 1, 2]), LABELS, values=values)
+    data = Dataset("d", Labels(LABELS), np.array([1, 1, 1, 2]), values=values)
     write(data, tmp_path / f"d.{ending}")
     header = False if ending == "txt" else None
     again = ldp3.load(tmp_path / f"d.{ending}", header=header, keep_values=True)
@@ -26,13 +27,13 @@ def test_what_is_written_is_read_back(tmp_path: Path, ending: str, keep: bool) -
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_counts_keep_the_values_nobody_holds(tmp_path: Path, ending: str) -> None:
-    data = Dataset("d", np.array([1, 0, 5, 2]), LABELS)
+    data = Dataset("d", Labels(LABELS), np.array([1, 0, 5, 2]))
     write(data, tmp_path / f"d.{ending}", counts=True)
     assert ldp3.load(tmp_path / f"d.{ending}", counts=True).digest == data.digest
 
 
 def test_what_cannot_be_written_is_said_in_one_line(tmp_path: Path) -> None:
-    data = Dataset("d", np.array([1, 2]), ["a", "two\nlines"])
+    data = Dataset("d", Labels(["a", "two\nlines"]), np.array([1, 2]))
     with pytest.raises(InvalidData, match=r"written to \.txt, \.csv or \.parquet"):
         write(data, tmp_path / "d.xlsx")
     with pytest.raises(InvalidData, match="values with counts are written to"):

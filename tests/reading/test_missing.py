@@ -46,21 +46,21 @@ def test_namibia_can_be_kept(tmp_path: Path) -> None:
     countries = written(tmp_path, "DE\nFR\nNA\n", "countries.txt")
     kept: list[dict[str, Any]] = [{"missing": "keep"}, {"na": "-"}, {"na": ""}]
     for options in kept:
-        assert ldp3.load(path, header=False, **options).labels == ["DE", "NA"]
+        assert ldp3.load(path, header=False, **options).labels == ("DE", "NA")
     assert ldp3.load(path, header=False, domain=countries).histogram.tolist() == [2, 0, 2]
 
 
 def test_other_texts_can_mean_no_value(tmp_path: Path) -> None:
     path = written(tmp_path, "DE\nNA\nUnknown\nNA\nDE\nunknown\n")
     data = ldp3.load(path, na="unknown, ?", missing="drop", header=False)
-    assert data.labels == ["DE", "NA"]
+    assert data.labels == ("DE", "NA")
     assert data.notes == ("2 rows without a value left out: 1 'Unknown', 1 'unknown'.",)
 
 
 def test_where_there_are_nulls_a_text_is_a_text_and_noted(tmp_path: Path) -> None:
     table = pl.DataFrame({"c": ["NA", "DE", "NA", None]})
     data = ldp3.load(table, missing="drop")
-    assert data.labels == ["DE", "NA"]
+    assert data.labels == ("DE", "NA")
     assert "'NA' (2 rows) is counted as a value; `na=NA` if it means none." in data.notes
     with pytest.raises(InvalidData, match="every user holds 'DE'"):
         ldp3.load(table, missing="drop", na="NA")

@@ -103,7 +103,7 @@ def test_text_in_other_encodings_is_read_right(tmp_path: Path, content: bytes) -
     path = tmp_path / "t.csv"
     path.write_bytes(content)
     assert ldp3.load(path, column="page").histogram.tolist() == [1, 2]
-    assert ldp3.load(path, column="id").labels == ["1", "2", "3"]
+    assert ldp3.load(path, column="id").labels == ("1", "2", "3")
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_json_holds_values_or_records(tmp_path: Path, content: str, labels: list
     path = tmp_path / "t.json"
     path.write_text(content)
     column = "p" if "p" in content else None
-    assert ldp3.load(path, column=column, missing="drop").labels == labels
+    assert list(ldp3.load(path, column=column, missing="drop").labels) == labels
 
 
 @pytest.mark.parametrize(

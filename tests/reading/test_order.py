@@ -86,28 +86,28 @@ def test_nearly_as_many_values_as_users_look_like_ids() -> None:
 
 def test_other_stands_for_what_top_leaves_out() -> None:
     data = ldp3.load(list("aaabbbccd"), top=2, other="rest", keep_values=True)
-    assert (data.labels, data.histogram.tolist()) == (["a", "b", "rest"], [3, 3, 3])
+    assert (data.labels, data.histogram.tolist()) == (("a", "b", "rest"), [3, 3, 3])
     assert data.values is not None
     assert data.values.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
     assert data.notes == ("3 users with another value counted as 'rest'.",)
     among = ldp3.load(list("aaabbbccd"), top=2, other="b")
-    assert (among.labels, among.histogram.tolist()) == (["a", "b"], [3, 6])
+    assert (among.labels, among.histogram.tolist()) == (("a", "b"), [3, 6])
 
 
 def test_other_stands_for_what_the_domain_leaves_out(tmp_path: Path) -> None:
     domain = tmp_path / "d.txt"
     domain.write_text("b\nnobody\n")
     data = ldp3.load(list("abc"), domain=domain, other="rest")
-    assert (data.labels, data.histogram.tolist()) == (["b", "nobody", "rest"], [1, 0, 2])
+    assert (data.labels, data.histogram.tolist()) == (("b", "nobody", "rest"), [1, 0, 2])
     numbers = ldp3.load(np.array([0, 7, 1]), domain_size=2, other="more")
-    assert (numbers.labels, numbers.histogram.tolist()) == (["0", "1", "more"], [1, 1, 1])
+    assert (numbers.labels, numbers.histogram.tolist()) == (("0", "1", "more"), [1, 1, 1])
 
 
 def test_users_whose_items_are_all_outside_the_top_hold_other(tmp_path: Path) -> None:
     path = tmp_path / "t.dat"
     path.write_text("1 2\n9\n\n2 1\n2\n")
     data = ldp3.load(path, top=2, other="rest", keep_values=True)
-    assert (data.labels, data.histogram.tolist()) == (["1", "2", "rest"], [1, 2, 1])
+    assert (data.labels, data.histogram.tolist()) == (("1", "2", "rest"), [1, 2, 1])
     assert data.values is not None
     assert data.values.tolist() == [0, 2, 1, 1]
     assert any("1 user without an item at all left out" in note for note in data.notes)

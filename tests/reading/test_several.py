@@ -34,7 +34,7 @@ def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 )
 def test_a_folder_a_pattern_and_a_sum_are_one_dataset(logs: Path, source: str, name: str) -> None:
     data = ldp3.load(source, column="page", keep_values=True)
-    assert data.labels == ["home", "news"]
+    assert data.labels == ("home", "news")
     assert data.values is not None
     assert data.values.tolist() == [0, 1, 0]
     assert data.name == f"{name}:page"
@@ -91,7 +91,7 @@ def test_the_same_first_row_in_every_file_is_a_header(logs: Path) -> None:
     with pytest.raises(InDoubt):
         ldp3.load("x.csv")
     data = ldp3.load("x.csv+y.csv")
-    assert data.labels == ["Ann", "Bob", "Cy", "Dan"]
+    assert data.labels == ("Ann", "Bob", "Cy", "Dan")
     assert "all files start with it" in data.notes[1]
 
 

@@ -69,7 +69,7 @@ def test_the_first_sheet_is_read_and_its_header_found(tmp_path: Path) -> None:
     assert data.histogram.tolist() == [1, 2]
     assert "The sheet 'S1' is read, 1 more are not." in data.notes
     by_place = ldp3.load(path, column=1)
-    assert by_place.labels == ["1", "2", "3"]
+    assert by_place.labels == ("1", "2", "3")
     assert "numbers or dates stand under 'id'" in by_place.notes[0]
 
 

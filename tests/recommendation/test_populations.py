@@ -7,6 +7,7 @@ from scipy import stats
 import ldp3
 from ldp3 import stream
 from ldp3.arrays import FloatArray, IntArray
+from ldp3.domain import Labels
 from ldp3.recommendation.populations import Populations, flat_prior, rough_prior
 from ldp3.types import Dataset
 
@@ -15,7 +16,7 @@ ALPHA = 1e-6
 
 def sample(frequencies: FloatArray, people: int, *key: str) -> Dataset:
     histogram = stream(0, "sample", *key).multinomial(people, frequencies)
-    return Dataset("sample", histogram, [str(v) for v in range(len(histogram))])
+    return Dataset("sample", Labels([str(v) for v in range(len(histogram))]), histogram)
 
 
 def spread(histogram: IntArray) -> float:
@@ -88,7 +89,7 @@ def test_a_large_sample_leaves_little_open() -> None:
 
 
 def test_a_sample_of_one_person_is_enough() -> None:
-    data = Dataset("one", np.array([0, 1, 0]), ["a", "b", "c"])
+    data = Dataset("one", Labels(["a", "b", "c"]), np.array([0, 1, 0]))
     assert Populations(data, 1_000, seed=0).draw(0).n == 1_000
 
 
@@ -103,7 +104,7 @@ def roughness(frequencies: FloatArray) -> float:
 
 def test_neighbours_are_alike_where_the_order_means_something_and_the_sample_says_so() -> None:
     labels = sample(bell(128), 1_000, "bell")
-    ordered = replace(labels, ordered=True)
+    ordered = replace(labels, domain=labels.domain.in_order())
     rough, smooth = (
         np.mean([roughness(Populations(s, 10**6, 0).draw(b).frequencies) for b in range(5)])
         for s in (labels, ordered)
@@ -113,7 +114,8 @@ def test_neighbours_are_alike_where_the_order_means_something_and_the_sample_say
 
 def test_an_order_that_means_nothing_leaves_a_sample_as_rough_as_it_is() -> None:
     shuffled = stream(0, "shuffled").permutation(ldp3.load("zipf(s=1.1, d=128)").frequencies)
-    ordered = replace(sample(shuffled, 3_000, "rough"), ordered=True)
+    labels = sample(shuffled, 3_000, "rough")
+    ordered = replace(labels, domain=labels.domain.in_order())
     drawn = [roughness(Populations(ordered, 10**6, 0).draw(b).frequencies) for b in range(5)]
     assert np.mean(drawn) > 0.9 * roughness(shuffled)
 

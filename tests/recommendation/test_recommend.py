@@ -8,13 +8,15 @@ from scipy import stats
 
 import ldp3
 from ldp3.arrays import apportion
+from ldp3.domain import Labels
 from ldp3.errors import LDPError
 from ldp3.progress import Progress
 from ldp3.recommendation.advice import Recommendation
 from ldp3.types import Dataset
 
 ALPHA = 1e-6
-DATA = Dataset("small", apportion(1 / np.arange(1, 17), 2_000), [f"v{v}" for v in range(16)])
+SIXTEEN = Labels([f"v{v}" for v in range(16)])
+DATA = Dataset("small", SIXTEEN, apportion(1 / np.arange(1, 17), 2_000))
 FEW: dict[str, Any] = {"protocols": ["grr", "oue"], "methods": "norm_sub", "population": 20_000}
 
 
@@ -25,7 +27,7 @@ def found() -> Recommendation:
 
 def test_protocols_with_the_same_law_are_tied_at_the_stated_rate() -> None:
     trials, won = 12, 0
-    few = Dataset("few", np.array([30, 20, 10]), list("abc"))
+    few = Dataset("few", Labels(list("abc")), np.array([30, 20, 10]))
     for seed in range(trials):
         answer = ldp3.recommend(
             few, 1, ["grr", "ss(k=1)"], "none", population=1_000, seed=seed
@@ -189,7 +191,7 @@ def test_json_holds_everything(found: Recommendation) -> None:
 
 
 def test_labels_are_not_read_as_markup() -> None:
-    data = Dataset("<b>", np.array([9, 1]), ["<script>", "a|b"])
+    data = Dataset("<b>", Labels(["<script>", "a|b"]), np.array([9, 1]))
     page = ldp3.recommend(data, 1, "grr", "none").render("markdown")
     assert r"\<script\>" in page
     assert r"a\|b" in page
@@ -202,7 +204,7 @@ def test_a_foreign_format_is_refused(found: Recommendation) -> None:
 
 
 def test_a_small_sample_says_so() -> None:
-    data = Dataset("tiny", np.array([2, 1, 1, 1, 0, 0, 0, 1]), list("abcdefgh"))
+    data = Dataset("tiny", Labels(list("abcdefgh")), np.array([2, 1, 1, 1, 0, 0, 0, 1]))
     notes = ldp3.recommend(data, 1, "grr", "none").notes
     assert any("67% of all people" in note for note in notes)
     assert any("as many users as the sample has" in note for note in notes)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import ldp3
+from ldp3.domain import Labels
 from ldp3.errors import InvalidParameter, LDPError
 from ldp3.experiment.grid import choices
 from ldp3.protocols.base import FrequencyOracle
@@ -11,9 +12,9 @@ from ldp3.recommendation.advice import Recommendation
 from ldp3.recommendation.requirements import with_designs
 from ldp3.types import Dataset
 
-EVEN = Dataset("even", np.full(40, 50), [str(i) for i in range(40)])
+EVEN = Dataset("even", Labels([str(i) for i in range(40)]), np.full(40, 50))
 ZIPF = ldp3.load("zipf(s=1.2, d=12, n=3_000)")
-HEAVY = Dataset("heavy", np.array([300, 100, 100, 100]), list("abcd"))
+HEAVY = Dataset("heavy", Labels(list("abcd")), np.array([300, 100, 100, 100]))
 
 
 def test_long_reports_and_slow_servers_are_left_out_and_named() -> None:
@@ -99,6 +100,6 @@ def test_what_cannot_be_is_one_line(bad: dict[str, object]) -> None:
 
 
 def test_small_domains_have_targets_too() -> None:
-    tiny = ldp3.Dataset("coin", np.array([700, 300]), ("heads", "tails"))
+    tiny = ldp3.Dataset("coin", ldp3.Labels(("heads", "tails")), np.array([700, 300]))
     found = ldp3.recommend(tiny, protocols="grr", methods="none", fake_users="1%")
     assert found.best.protocol == "grr"

@@ -4,13 +4,14 @@ import numpy as np
 
 import ldp3
 from ldp3.arrays import apportion
+from ldp3.domain import Labels
 from ldp3.results.table import Results
 from ldp3.types import Dataset
 
 EVIL = "<script>document.title = 'owned'</script>"
 LABELS = ["</script><script>document.title = 'owned'</script>", "<img src=x onerror=alert(1)>",
-          "{{ data }}{%", "a & b", "$x_1$", '"quoted"', "\u2028", "ordinary"]  # fmt: skip
-DATA = Dataset(EVIL, apportion(1 / np.arange(1, 9), 2_000), LABELS)
+          "{{ data }}{%", "a & b", "$x_1$", '"quoted"', "a\u2028b", "ordinary"]  # fmt: skip
+DATA = Dataset(EVIL, Labels(LABELS), apportion(1 / np.arange(1, 9), 2_000))
 
 
 def several() -> Results:
@@ -23,7 +24,6 @@ def several() -> Results:
 
 def large() -> Results:
     """A domain that no chart can show whole."""
-    data = Dataset(
-        "large", apportion(1 / np.arange(1, 1001), 10_000), [f"v{i}" for i in range(1000)]
-    )
+    domain = Labels([f"v{i}" for i in range(1000)])
+    data = Dataset("large", domain, apportion(1 / np.arange(1, 1001), 10_000))
     return ldp3.benchmark(data, 1.0, ["oue"], ["norm_sub"], "l1", repeats=2)

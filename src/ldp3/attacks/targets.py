@@ -15,7 +15,8 @@ RULE = re.compile(r"(top|bottom|random):(\d+)")
 def target_codes(data: Dataset, given: str | Sequence[str], seed: int = 0) -> tuple[int, ...]:
     """The codes of the targets; of equally frequent values, the first ones count as rarer.
 
-    >>> colours = Dataset("colours", np.array([5, 1, 3]), ("red", "green", "blue"))
+    >>> from ldp3 import Labels
+    >>> colours = Dataset("colours", Labels(["red", "green", "blue"]), np.array([5, 1, 3]))
     >>> target_codes(colours, "top:2"), target_codes(colours, ["green"])
     ((0, 2), (1,))
     """

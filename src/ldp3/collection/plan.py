@@ -16,6 +16,7 @@ from ldp3 import specs
 from ldp3.collection import cards, description
 from ldp3.collection.bins import as_edges, bin_of
 from ldp3.collection.wire import TAG_BYTES, VERSION, Wire
+from ldp3.edges import range_labels
 from ldp3.errors import (
     InvalidData,
     InvalidParameter,
@@ -36,7 +37,6 @@ from ldp3.kinds import find
 from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import DEFAULT, canonical_method
 from ldp3.protocols.base import FrequencyOracle, build_oracle
-from ldp3.reading.ranges import range_labels
 
 
 @dataclass(frozen=True)

@@ -202,7 +202,7 @@ def _ready(source: Source | Dataset, reading: Reading) -> Dataset:
         )
     data = source if isinstance(source, Dataset) else source.load()
     if reading.ordered and not data.ordered:
-        data = replace(data, ordered=True)
+        data = replace(data, domain=data.domain.in_order())
     if reading.keep_values and data.values is None:
         return replace(data, values=np.repeat(np.arange(data.d, dtype=np.uint32), data.histogram))
     return data

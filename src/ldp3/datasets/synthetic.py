@@ -10,6 +10,7 @@ import numpy as np
 from ldp3 import kinds
 from ldp3.arrays import FloatArray, apportion
 from ldp3.datasets.base import Source
+from ldp3.domain import Integers
 from ldp3.errors import require, settle_numbers, whole
 from ldp3.reading.options import MOST_VALUES
 from ldp3.types import Dataset
@@ -51,14 +52,11 @@ class Synthetic(Source):
 
     def load(self) -> Dataset:
         """Expected counts."""
-        line = np.arange(self.d, dtype=np.float64)
         spec = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
         return Dataset(
             f"{kinds.name_of(type(self))}({spec})",
+            Integers(self.d, ordered=self.ordered),
             apportion(self.weights(), self.n),
-            [str(value) for value in range(self.d)],
-            line,
-            ordered=self.ordered,
         )
 
 

@@ -21,7 +21,7 @@ def choose(users: Users, reading: Reading) -> Users:
         raise users.error(_choice(users, names, wanted, reading))
     targets = COORDINATES if wanted == 2 else (VALUE,)
     columns = [pl.col(name).alias(target) for name, target in zip(chosen, targets, strict=True)]
-    users = replace(users, title=chosen[0] if users.header and users.text else None)
+    users = replace(users, title=", ".join(chosen).strip() or None if users.header else None)
     if count is None:
         return users.selecting(*columns)
     return _with_counts(users, columns, count)

@@ -3,6 +3,7 @@
 import numpy as np
 import polars as pl
 
+from ldp3.domain import Domain, Integers, Labels
 from ldp3.reading.missing import (
     kept_note,
     missing_texts,
@@ -42,17 +43,29 @@ def count(users: Users, reading: Reading, domain: list[str] | None) -> Dataset:
     if len(table) < 2:
         raise users.error(_too_few(table))
     table = table.with_row_index(CODE)
-    line = positions(table[LABEL])
-    ordered, notes = order_of(table[LABEL], line, reading)
+    known, notes = _domain_of(table[LABEL], users.title, reading)
     return Dataset(
         users.name,
+        known,
         table[COUNT].to_numpy().astype(np.int64),
-        table[LABEL].to_list(),
-        line,
         _codes(users, counted, table) if reading.keep_values else None,
         (*users.notes, *notes),
-        ordered,
     )
+
+
+def _domain_of(
+    labels: pl.Series, title: str | None, reading: Reading
+) -> tuple[Domain, tuple[str, ...]]:
+    """The domain of these labels, and what a person should know of its order."""
+    names, other = labels.to_list(), reading.other
+    line = positions(labels)
+    ordered, notes = order_of(labels, line, reading)
+    name = title or VALUE
+    own = names if other is None else names[:-1]
+    if own == integers(len(own)):
+        return Integers(len(own), name=name, other=other, ordered=ordered), notes
+    places = None if line is None or other is not None else line.tolist()
+    return Labels(own, places, name=name, other=other, ordered=ordered), notes
 
 
 def maybe_header(users: Users, place: str) -> str:
@@ -101,14 +114,14 @@ def _occurring(users: Users, counted: pl.DataFrame, reading: Reading) -> tuple[U
 def _with_other(
     users: Users, counted: pl.DataFrame, domain: list[str], other: str
 ) -> tuple[Users, pl.DataFrame, list[str]]:
-    """Every value outside the domain as `other`, which is part of it."""
+    """Every value outside the domain as `other`, which is the last of it."""
     outside = ~pl.col(LABEL).is_in(pl.Series(domain, dtype=pl.String).implode())
     moved = int(counted.filter(outside)[COUNT].sum())
     if moved:
         users = users.noting(f"{plural(moved, 'user')} with another value counted as {other!r}.")
     relabelled = pl.when(outside).then(pl.lit(other)).otherwise(pl.col(LABEL)).alias(LABEL)
     counted = counted.with_columns(relabelled)
-    return users, counted, domain if other in domain else [*domain, other]
+    return users, counted, [*(label for label in domain if label != other), other]
 
 
 def most_frequent(

@@ -1,12 +1,13 @@
 """Where bins end: equally wide, of equally many users, on a log scale, or as given."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import numpy as np
 import polars as pl
 
 from ldp3.arrays import FloatArray
+from ldp3.edges import day, equal_edges, log_edges
 from ldp3.errors import InvalidParameter
 from ldp3.reading.missing import plural
 from ldp3.reading.numbers import Line
@@ -40,7 +41,7 @@ def edges_of(
         return _quantiles(users, size, low, high, within)
     if scale == "log":
         return users, _logarithmic(users, size, low, high, within)
-    edges = np.linspace(low, high, size + 1)
+    edges = np.array(equal_edges(low, high, size))
     if line.dates and line.whole and low == round(low) and high == round(high):
         edges = np.ceil(edges)  # no day lies between the two, so the bins stay what they are
         if len(np.unique(edges)) < len(edges):
@@ -73,13 +74,6 @@ def ranges(within: str | None, option: str, lines: list[Line]) -> list[Range] | 
     if any(len(r) != 2 or not r[0] < r[1] for r in found):
         raise InvalidParameter(f"`within`: {form} for {option}, got {within!r}.")
     return [(low, high) for low, high in found]
-
-
-def day(number: float) -> str:
-    """A point in time, given in days: the date, with the time where it is not midnight."""
-    when = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=float(number))
-    form = "%Y-%m-%d" if float(number).is_integer() else "%Y-%m-%d %H:%M:%S"
-    return when.strftime(form)
 
 
 def _given(bins: str, within: Range | None, dates: bool) -> FloatArray:
@@ -119,9 +113,7 @@ def _logarithmic(
             f"{what} has no logarithm; give a range above 0 with `within`, or edges such as "
             f"0,1,10,100 as `bins`."
         )
-    edges = np.geomspace(low, high, size + 1)
-    edges[0], edges[-1] = low, high
-    return edges
+    return np.array(log_edges(low, high, size))
 
 
 def _quantiles(

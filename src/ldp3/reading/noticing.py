@@ -22,7 +22,9 @@ def ids_note(table: pl.DataFrame) -> list[str]:
 
 def title_note(users: Users, counted: pl.DataFrame) -> list[str]:
     """Say so if the header occurs again, as where files were joined with theirs."""
-    again = int(counted.filter(pl.col(LABEL) == users.title)["rows"].sum()) if users.title else 0
+    if users.title is None or not users.text:
+        return []
+    again = int(counted.filter(pl.col(LABEL) == users.title)["rows"].sum())
     if not again:
         return []
     held = f"is also the value of {plural(again, 'row')}"

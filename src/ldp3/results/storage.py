@@ -6,22 +6,19 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
-from ldp3.errors import InvalidData, InvalidParameter
+from ldp3.domain import Domain
+from ldp3.errors import InvalidData, InvalidParameter, short, whole
 from ldp3.files import read_json, sync_file, sync_folder, whole_file, write_lines
 from ldp3.results.axes import LIMITS, SCHEMA
 from ldp3.results.rendering import read_csv, write_csv
 from ldp3.sandbox import Unreadable, collect, decoding_error
 from ldp3.types import Dataset
 
-FOLDER = ("table", "truth", "means", "estimates")
-TRUTH: dict[str, type[pl.DataType]] = {
-    "dataset": pl.String,
-    "label": pl.String,
-    "position": pl.Float64,
-    "users": pl.Int64,
-}
+FOLDER = ("table", "means", "estimates")
+DATASETS = "datasets.json"
 WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
     ".csv": lambda table, path: write_lines(path, write_csv(table)),
     ".parquet": lambda table, path: table.write_parquet(path),
@@ -34,22 +31,35 @@ READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
 }
 
 
-def write(path: Path, manifest: Mapping[str, Any], frames: Mapping[str, pl.DataFrame]) -> None:
-    """Write the frames that there are of `FOLDER`, or the table alone; the manifest last.
+def write(
+    path: Path,
+    manifest: Mapping[str, Any],
+    frames: Mapping[str, pl.DataFrame],
+    datasets: Mapping[str, Dataset],
+) -> None:
+    """Write the frames that there are of `FOLDER` and the datasets, or the table alone.
 
-    So where it is, everything is. Nothing of an earlier output goes before all of the new one is on
-    the disk.
+    The manifest comes last: where it is, everything is. Nothing of an earlier output goes before
+    all of the new one is on the disk.
     """
     *files, last = files_of(path)
-    new = {file: frames[name] for name, file in zip(FOLDER, files, strict=False) if name in frames}
-    if not is_table(path):
+    new: dict[Path, str | pl.DataFrame] = {}
+    if is_table(path):
+        new[path] = frames["table"]
+    else:
         _make_folder(path)
+        new |= {path / f"{name}.parquet": frame for name, frame in frames.items()}
+        if datasets:
+            new[path / DATASETS] = json.dumps(_described(datasets), ensure_ascii=False)
     with ExitStack() as stack:  # what is entered first becomes a file last
         text = json.dumps(manifest, indent=2, ensure_ascii=False)
         write_lines(stack.enter_context(whole_file(last)), text)
-        for file, frame in new.items():
+        for file, held in new.items():
             temporary = stack.enter_context(whole_file(file))
-            WRITERS[file.suffix](frame, temporary)
+            if isinstance(held, str):
+                write_lines(temporary, held)
+            else:
+                WRITERS[file.suffix](held, temporary)
             sync_file(temporary)
         if last.exists():  # of an earlier run of ours
             for old in (last, *(file for file in files if file not in new)):
@@ -65,58 +75,51 @@ def _make_folder(path: Path) -> None:
     sync_folder(path.parent)
 
 
-def read(target: Path) -> tuple[dict[str, Any], dict[str, pl.DataFrame]]:
-    """The manifest and the frames that `write` wrote; a table may have lost its manifest."""
+def read(target: Path) -> tuple[dict[str, Any], dict[str, pl.DataFrame], dict[str, Dataset]]:
+    """Manifest, frames and datasets that `write` wrote; a table may have lost its manifest."""
     if not target.exists():
         raise InvalidData(f"No results at {str(target)!r}: no such file or folder.")
     if target.is_dir() and not manifest_of(target).exists():
         raise InvalidData(f"{str(target)!r} holds no complete results: manifest.json is missing.")
     manifest = read_manifest(manifest_of(target)) if manifest_of(target).exists() else {}
     if not target.is_dir():
-        return manifest, {"table": read_table(target)}
+        return manifest, {"table": read_table(target)}, {}
     found = {
         "table": read_table(target / "table.parquet"),
-        "truth": _read_frame(target / "truth.parquet", **TRUTH),
         "means": _read_frame(target / "means.parquet", frequencies=pl.List),
         "estimates": _read_frame(target / "estimates.parquet", frequencies=pl.List),
     }
-    return manifest, {name: frame for name, frame in found.items() if frame is not None}
+    frames = {name: frame for name, frame in found.items() if frame is not None}
+    return manifest, frames, _read_datasets(target / DATASETS)
 
 
-def truth_of(datasets: Mapping[str, Dataset]) -> pl.DataFrame | None:
-    """How many users hold each value, and where the values lie, of all datasets."""
-    frames = [
-        pl.DataFrame(
-            {
-                "dataset": pl.repeat(name, data.d, eager=True),
-                "label": list(data.labels),
-                "position": pl.Series(data.positions, dtype=pl.Float64)
-                if data.positions is not None
-                else pl.repeat(None, data.d, dtype=pl.Float64, eager=True),
-                "users": data.histogram,
-                "ordered": pl.repeat(data.ordered, data.d, eager=True),
-            }
-        )
+def _described(datasets: Mapping[str, Dataset]) -> list[dict[str, Any]]:
+    """What values there are and how many users hold each, of all datasets."""
+    return [
+        {"name": name, "domain": data.domain.describe(), "users": data.histogram.tolist()}
         for name, data in datasets.items()
     ]
-    return pl.concat(frames) if frames else None
 
 
-def datasets_of(truth: pl.DataFrame | None) -> dict[str, Dataset]:
-    """The datasets that `truth_of` wrote down."""
-    if truth is None:
+def _read_datasets(path: Path) -> dict[str, Dataset]:
+    if not path.exists():
         return {}
-    made = {}
-    for (name,), rows in truth.group_by("dataset", maintain_order=True):
-        positions = None if rows["position"].null_count() else rows["position"].to_numpy()
-        made[str(name)] = Dataset(
-            str(name),
-            rows["users"].to_numpy(),
-            rows["label"].to_list(),
-            positions,
-            ordered=rows.schema.get("ordered") == pl.Boolean and bool(rows["ordered"].all()),
-        )
-    return made
+    found = read_json(path)
+    if not isinstance(found, list):
+        raise InvalidData(f"{str(path)!r} is not of these results: no list of datasets.")
+    datasets = [_read_dataset(each, str(path)) for each in found]
+    return {data.name: data for data in datasets}
+
+
+def _read_dataset(given: object, source: str) -> Dataset:
+    if not isinstance(given, dict) or set(given) != {"name", "domain", "users"}:
+        raise InvalidData(f"{source!r} is not of these results: {short(given, 60)} is no dataset.")
+    name, users = given["name"], given["users"]
+    if not isinstance(name, str):
+        raise InvalidData(f"{source!r}: the name of a dataset is a text, got {short(name, 60)}.")
+    if not isinstance(users, list) or not all(whole(each, 0, 2**62) for each in users):
+        raise InvalidData(f"{source!r}: the users of each value are a list of whole numbers.")
+    return Dataset(name, Domain.read(given["domain"], source), np.array(users, dtype=np.int64))
 
 
 def is_table(path: Path) -> bool:
@@ -138,8 +141,9 @@ def manifest_of(path: Path) -> Path:
 
 def files_of(path: Path) -> list[Path]:
     """What `write` may write for `path`, the manifest last."""
-    tables = [path] if is_table(path) else [path / f"{name}.parquet" for name in FOLDER]
-    return [*tables, manifest_of(path)]
+    if is_table(path):
+        return [path, manifest_of(path)]
+    return [*(path / f"{name}.parquet" for name in FOLDER), path / DATASETS, manifest_of(path)]
 
 
 def read_manifest(path: Path) -> dict[str, Any]:

@@ -171,14 +171,10 @@ class Results:
         What was run stands beside the table in ``….manifest.json``, in a folder in
         ``manifest.json``; it is written last, so where it is, everything is.
         """
-        frames = {
-            "table": self.table,
-            "truth": storage.truth_of(self.datasets),
-            "means": self.means,
-            "estimates": self.estimates,
-        }
+        frames = {"table": self.table, "means": self.means, "estimates": self.estimates}
         known = {name: frame for name, frame in frames.items() if frame is not None}
-        storage.write(as_path(path, "a file or a folder"), self.manifest, known)
+        target = as_path(path, "a file or a folder")
+        storage.write(target, self.manifest, known, self.datasets)
 
     def __repr__(self) -> str:
         return self.render()
@@ -189,8 +185,8 @@ class Results:
 
 def load_results(path: str | Path) -> Results:
     """What `save` wrote: a folder, or a table and, where it is, the manifest beside it."""
-    manifest, found = storage.read(as_path(path, "a file or a folder of results"))
-    datasets = storage.datasets_of(found.get("truth"))
+    target = as_path(path, "a file or a folder of results")
+    manifest, found, datasets = storage.read(target)
     return Results(found["table"], manifest, datasets, found.get("means"), found.get("estimates"))
 
 

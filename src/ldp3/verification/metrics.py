@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from ldp3.arrays import FloatArray
+from ldp3.domain import Labels
 from ldp3.errors import LDPError
 from ldp3.metrics.base import Metric
 from ldp3.progress import Progress
@@ -187,10 +188,10 @@ def for_a_dataset(case: MetricCase) -> Iterator[Finding]:
     made, settled, values = [], [], []
     for counts, positions in (
         (h, None),
-        (h, np.array([1.0, 2.0, 4.0, 8.0])),
-        (skewed, np.array([8.0, -2.0, 0.5, 4.0])),
+        (h, [1.0, 2.0, 4.0, 8.0]),
+        (skewed, [8.0, -2.0, 0.5, 4.0]),
     ):
-        data = Dataset("four values", counts, ["1", "2", "4", "8"], positions)
+        data = Dataset("four values", Labels(["1", "2", "4", "8"], positions), counts)
         metric = case.metric.for_data(data)
         value = metric(h / 100, np.eye(4)[0])
         values.append((metric, value))
