@@ -248,18 +248,3 @@ def unsealed(line: bytes) -> bytes | None:
     """
     before, _, text = line.strip().partition(b" ")
     return text if before == seal(text) else None
-
-
-def mended(line: bytes) -> bytes | None:
-    """The text of a line in which one bit was flipped; None if more happened to it.
-
-    >>> mended(sealed(b"text").replace(b"x", b"y"))
-    b'text'
-    """
-    for place in range(len(line)):
-        for bit in range(8):
-            flipped = bytearray(line)
-            flipped[place] ^= 1 << bit
-            if (text := unsealed(bytes(flipped))) is not None:
-                return text
-    return None

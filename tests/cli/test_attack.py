@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
 import ldp3
@@ -99,27 +98,13 @@ def published(folder: Path) -> Path:
     return folder / "counts.json"
 
 
-def test_what_is_published_betrays_epsilon_unless_it_is_safe(run: Run, tmp_path: Path) -> None:
-    counts, every, safe = published(tmp_path), tmp_path / "all.csv", tmp_path / "safe.csv"
+def test_what_is_published_betrays_epsilon(run: Run, tmp_path: Path) -> None:
+    counts, every = published(tmp_path), tmp_path / "all.csv"
     assert run(f"estimate {counts} -m norm_sub -o {every}")[0] == 0
     for column in ("frequency", "processed"):
         budget = f"attack budget {every} --population 20000 -p oue --column {column}"
         code, out, _ = run(budget)
         assert (code, out.startswith("They betray ε = 1.5:")) == (1, True)
-    code, out, _ = run(f"estimate {counts} -m norm_sub --publish safe -o {safe}")
-    assert (code, "Rounded to 0.01" in out) == (0, True)
-    assert pl.read_csv(safe).columns == ["label", "frequency"]
-    code, out, _ = run(f"attack budget {safe} --population 20000 -p oue")
-    assert (code, out.startswith("Nothing found")) == (0, True)
-
-
-def test_nothing_of_a_safe_estimate_says_epsilon(run: Run, tmp_path: Path) -> None:
-    counts = published(tmp_path)
-    safe = json.loads(run(f"estimate {counts} --publish safe --format json")[1])
-    assert set(safe) == {"collection", "n", "method", "step", "remarks", "values"}
-    assert "1.5" not in run(f"estimate {counts} --publish safe")[1]
-    code, _, err = run(f"estimate {counts} --publish safe -o {tmp_path / 'page.html'}")
-    assert (code, err.count("\n")) == (2, 1)
 
 
 def collected(folder: Path, attack: str) -> str:

@@ -18,7 +18,6 @@ def estimate(
     ordered: options.Ordered = False,
     confidence: options.Confidence = 0.95,
     simultaneous: bool = False,
-    publish: Literal["all", "safe"] = "all",
     plugins: options.Plugins = [],  # noqa: B006
     output: options.MaybeOutput = None,
     format: Literal["table", "csv", "json"] = "table",
@@ -33,8 +32,6 @@ def estimate(
         The counts, as `ldp3 aggregate` or `ldp3 merge` wrote them.
     simultaneous
         Intervals that hold for all values at once with this confidence.
-    publish
-        safe: only frequencies, rounded so that their digits do not betray ε to third parties.
     output
         Write the estimate to a .csv, .json or .parquet file, or an .html page.
     format
@@ -42,8 +39,6 @@ def estimate(
     """
     from ldp3.collection.aggregator import Aggregator
     from ldp3.collection.estimates import CollectionEstimate
-    from ldp3.collection.publishing import safely
-    from ldp3.errors import InvalidParameter
     from ldp3.files import require_no_input
 
     if output is not None:
@@ -54,10 +49,6 @@ def estimate(
         line = ordered or (server.plan.bins is not None and server.plan.other is None)
         method = options.chosen_method(method, metric, line, plugins)
     found = CollectionEstimate.of(server, method, confidence, simultaneous)
-    if publish == "safe":
-        if output is not None and output.suffix == ".html":
-            raise InvalidParameter("A page shows intervals, which betray ε: publish a table.")
-        found = safely(found, server.plan)
     if output is not None and output.suffix == ".html":
         from ldp3.files import write_text
         from ldp3.reporting.estimate import estimate_page

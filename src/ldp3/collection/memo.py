@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ldp3.collection.plan import Plan
 from ldp3.errors import InvalidData, whole
-from ldp3.files import mended, sealed, sync_folder, unsealed
+from ldp3.files import sealed, sync_folder, unsealed
 
 BINARY = getattr(os, "O_BINARY", 0)  # without it, a damaged byte could end the file on Windows
 
@@ -22,9 +22,9 @@ class Memo:
     """Reports by value, in a file on the person's own device.
 
     The file is only ever added to, one line per report, and the first line for a value counts: of
-    two processes that add one at the same moment, both send the first. Each line has a seal: one
-    flipped bit is mended, and what is damaged more is refused, never reported afresh. It holds the
-    person's true values, so nobody else may read it. One file can serve several collections.
+    two processes that add one at the same moment, both send the first. Each line has a seal: a
+    damaged one is refused, and its value never reported afresh. It holds the person's true values,
+    so nobody else may read it. One file can serve several collections.
     """
 
     def __init__(self, path: Path, plan: Plan) -> None:
@@ -33,15 +33,11 @@ class Memo:
 
     def __len__(self) -> int:
         """How many different values were reported in this collection."""
-        under_seal, bare = self._read()
-        return len(under_seal.keys() | bare.keys())
+        return len(self._read())
 
     def recall(self, code: int) -> bytes | None:
         """The report that was sent for this value before."""
-        under_seal, bare = self._read()
-        if code not in under_seal and code in bare:
-            return self.keep(code, bare[code])
-        return under_seal.get(code)
+        return self._read().get(code)
 
     def keep(self, code: int, report: bytes) -> bytes:
         """Remember a report; the answer is the one to send, and is on the disk."""
@@ -56,35 +52,19 @@ class Memo:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(file)
         sync_folder(self.path.parent)
-        return self._read()[0][code]
+        return self._read()[code]
 
-    def _read(self) -> tuple[dict[int, bytes], dict[int, bytes]]:
-        """Reports by value: those under a seal, and those that an older version wrote."""
-        under_seal: dict[int, bytes] = {}
-        bare: dict[int, bytes] = {}
+    def _read(self) -> dict[int, bytes]:
+        """Reports by value."""
+        reports: dict[int, bytes] = {}
         lines = self._content().removeprefix(b"\xef\xbb\xbf").split(b"\n")
         for number, line in enumerate(map(bytes.strip, lines)):
-            if line.startswith(b"{"):
-                text, reports = line if line.endswith(b"}") else None, bare
-            else:
-                text, reports = unsealed(line) or self._mended(number, lines), under_seal
+            text = unsealed(line)
             if text is not None:
                 self._note(number, text, reports)
-        return under_seal, bare
-
-    def _mended(self, number: int, lines: list[bytes]) -> bytes | None:
-        """The text of a line that is damaged; None if it is blank or was never finished."""
-        line = lines[number].strip()
-        if not line:
-            return None
-        for broken in (line, lines[number - 1] + b"\n" + line):  # a flipped bit can end a line
-            if (text := mended(broken)) is not None:
-                told = f"{self.path}: a bit of the memo was flipped, and is mended."
-                warnings.warn(told, stacklevel=2)
-                return text
-        if _was_never_finished(line):  # and so never sent
-            return None
-        raise self._damaged(number)
+            elif line and not _was_never_finished(line):  # such a one was never sent
+                raise self._damaged(number)
+        return reports
 
     def _note(self, number: int, text: bytes, reports: dict[int, bytes]) -> None:
         try:

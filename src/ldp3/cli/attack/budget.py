@@ -22,7 +22,6 @@ def budget(
     """Find ε from published frequencies: exit code 1 if they betray it.
 
     Needs the number of reports and the protocol, and neither the truth nor any report.
-    `ldp3 estimate --publish safe` writes frequencies that do not betray it.
 
     Parameters
     ----------
