@@ -16,12 +16,12 @@ import pytest
 
 import ldp3
 from ldp3.cli import main
-from ldp3.collection import reading
+from ldp3.collection import report_parts
 from ldp3.collection import reports as report_files
 from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.counts import Counts
 from ldp3.collection.plan import Plan
-from ldp3.collection.reading import IN_FLIGHT
+from ldp3.collection.report_parts import IN_FLIGHT
 from ldp3.verification.base import ALPHA, binomial_p
 from tests.posix import posix
 
@@ -380,7 +380,7 @@ def test_ctrl_c_while_counting_stops_soon_and_writes_nothing(
     run(PLAN)
     run("perturb pages.ldp3.json values.csv -o reports.bin")
     counted = []
-    count_part = reading.count_part
+    count_part = report_parts.count_part
 
     def pressed(*given: Any) -> Counts:
         counted.append(given)
@@ -391,8 +391,8 @@ def test_ctrl_c_while_counting_stops_soon_and_writes_nothing(
                 time.sleep(0.01)
         return count_part(*given)
 
-    monkeypatch.setattr(reading, "count_part", pressed)
-    monkeypatch.setattr(reading, "PART", 9)  # a thousand parts
+    monkeypatch.setattr(report_parts, "count_part", pressed)
+    monkeypatch.setattr(report_parts, "PART", 9)  # a thousand parts
     before = sorted(folder.iterdir())
     code, out, err = run("aggregate pages.ldp3.json reports.bin -t 1 -o counts.json")
     assert (code, out) == (130, "")

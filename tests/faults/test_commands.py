@@ -15,7 +15,7 @@ import pytest
 
 import ldp3
 from ldp3.cli import main
-from ldp3.collection import reading
+from ldp3.collection import report_parts
 from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.plan import Plan
 from ldp3.errors import LDPError
@@ -103,13 +103,13 @@ def test_a_file_that_goes_while_it_is_counted_stops_the_command(
         frame.write_ipc(path)
     else:
         path.write_text("x" * 1_000)
-    count = reading.count_part
+    count = report_parts.count_part
 
     def count_what_is_gone(*args: object) -> object:
         path.unlink()
         return count(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(reading, "count_part", count_what_is_gone)
+    monkeypatch.setattr(report_parts, "count_part", count_what_is_gone)
     server = Aggregator(folder / "plan.json")
     with pytest.raises(LDPError, match="there is no such file"):
         server.add_files([path])

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ldp3
-from ldp3.collection import reading
+from ldp3.collection import report_parts
 from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.client import Client
 from ldp3.collection.plan import Plan
@@ -102,7 +102,7 @@ def test_no_damaged_file_of_reports_stops_a_server(tmp_path: Path) -> None:
 def test_a_small_file_cannot_take_all_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "MEMORY", 2**27)
+    monkeypatch.setattr(report_parts, "MEMORY", 2**27)
     wide = pa.array([bytes(200_000)] * 1_200, pa.large_binary())  # 240 MB
     bomb = tmp_path / "bomb.parquet"
     pq.write_table(pa.table({"report": wide}), bomb, use_dictionary=False, compression="zstd")
@@ -111,7 +111,7 @@ def test_a_small_file_cannot_take_all_memory(
     server.add_files([bomb], threads=1)
     assert server.n == 0
     assert server.refused == {"unreadable": 1_200}
-    monkeypatch.setattr(reading, "MEMORY", 2**30)
+    monkeypatch.setattr(report_parts, "MEMORY", 2**30)
     server.add_files([bomb], threads=1)
     assert server.refused == {"unreadable": 1_200, "wrong length": 1_200}
 

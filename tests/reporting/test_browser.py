@@ -18,7 +18,7 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 import ldp3
-from ldp3.collection.estimates import CollectionEstimate
+from ldp3.collection.estimate_table import CollectionEstimate
 from ldp3.reporting.estimate import estimate_page
 from ldp3.reporting.page import SCRIPTS
 from ldp3.results.table import Results

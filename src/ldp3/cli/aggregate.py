@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def aggregate(
-    description: options.Description,
+    plan: options.PlanFile,
     reports: Annotated[list[Path], Parameter(negative=())],
     /,
     *,
@@ -47,12 +47,12 @@ def aggregate(
         What the files hold, where their endings do not say.
     """
     from ldp3.collection.aggregator import Aggregator
-    from ldp3.collection.strangers import refusal
+    from ldp3.collection.report_parts import foreign_reports
 
     require(threads is None or threads >= 1, "--threads", "must be at least 1", threads)
     require_once(reports)
-    require_no_input(output, [description, *reports, *plugins])
-    server = Aggregator(description, plugins)
+    require_no_input(output, [plan, *reports, *plugins])
+    server = Aggregator(plan, plugins)
     console = Console(quiet=quiet)
     console.notes(said_of(server.plan.epsilon))
     shown = sys.stderr.isatty() and not quiet
@@ -70,12 +70,12 @@ def aggregate(
         if shown:
             print(f"\r{' ' * 40}\r", end="", file=sys.stderr, flush=True)
     if server.refused and not server.n:
-        raise refusal(server.plan, description.parent, reports, input_format, server.refused)
+        raise foreign_reports(server.plan, plan.parent, reports, input_format, server.refused)
     server.save(output)
     if not quiet:
         show(summary(server))
     if server.repeated:
-        console.note(repeats(server, description))
+        console.note(repeats(server, plan))
 
 
 @contextmanager
@@ -104,11 +104,11 @@ def require_once(paths: list[Path]) -> None:
         seen.add(real)
 
 
-def repeats(server: "Aggregator", description: Path) -> str:
+def repeats(server: "Aggregator", plan: Path) -> str:
     """What repeated hash seeds mean."""
     return (
         f"{server.repeated:,} reports or more have the hash seed of another one, which honest "
-        f"clients never do: copies, or fake users. See `ldp3 inspect {description} REPORTS`."
+        f"clients never do: copies, or fake users. See `ldp3 inspect {plan} REPORTS`."
     )
 
 

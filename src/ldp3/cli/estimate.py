@@ -38,7 +38,7 @@ def estimate(
         How the estimate is printed.
     """
     from ldp3.collection.aggregator import Aggregator
-    from ldp3.collection.estimates import CollectionEstimate
+    from ldp3.collection.estimate_table import CollectionEstimate
     from ldp3.files import require_no_input
 
     if output is not None:

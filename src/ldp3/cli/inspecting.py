@@ -14,7 +14,7 @@ from ldp3.printing import show, terminal_width, wrapped
 
 
 def inspect(
-    description: options.Description,
+    plan: options.PlanFile,
     reports: Annotated[list[Path], Parameter(negative=())],
     /,
     *,
@@ -42,19 +42,19 @@ def inspect(
         text for people, json for programs.
     """
     from ldp3.collection.plan import as_plan
-    from ldp3.collection.strangers import refusal
+    from ldp3.collection.report_parts import foreign_reports
     from ldp3.threats.detection import inspect_batches
     from ldp3.threats.report_files import ReportFiles
 
     require_once(reports)
-    plan = as_plan(description, plugins)
-    found = ReportFiles(plan, reports, input_format)
+    collection = as_plan(plan, plugins)
+    found = ReportFiles(collection, reports, input_format)
     some = any(len(batch) > 0 for batch in found())
     if not some and not found.refused:
         raise InvalidData(f"{reports[0]}: there is no report to inspect.")
     if not some:
-        raise refusal(plan, description.parent, reports, input_format, found.refused)
-    findings = inspect_batches(plan, found, alpha=alpha, seed=seed)
+        raise foreign_reports(collection, plan.parent, reports, input_format, found.refused)
+    findings = inspect_batches(collection, found, alpha=alpha, seed=seed)
     left_out = ", ".join(f"{rows:,} {reason}" for reason, rows in found.refused.items())
     Console(quiet=quiet).notes([f"Left out: {left_out}."] if left_out else [])
     width = terminal_width()

@@ -170,7 +170,7 @@ Quiet = Annotated[
         name=["--quiet", "-q"], group=OUTPUT, help="Nothing but the result: no progress, no notes."
     ),
 ]
-Description = Annotated[Path, Parameter(help="The collection, as `ldp3 plan` wrote it.")]
+PlanFile = Annotated[Path, Parameter(help="The plan, as `ldp3 plan` wrote it.")]
 
 
 _HIDDEN = Parameter(parse=False)

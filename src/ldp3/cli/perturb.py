@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def perturb(
-    description: options.Description,
+    plan: options.PlanFile,
     values: Path,
     /,
     *,
@@ -43,15 +43,15 @@ def perturb(
     format
         What to write, where the ending of the output does not say.
     max_epsilon
-        The largest ε to report at; a description that asks for more is refused.
+        The largest ε to report at; a plan that asks for more is refused.
     """
+    from ldp3.collection.coding import codes_in
     from ldp3.collection.plan import Plan
     from ldp3.collection.reports import format_of, write_reports
-    from ldp3.collection.values import codes_in
     from ldp3.files import require_no_input, whole_file
 
-    require_no_input(output, [description, values, *plugins])
-    collection, kind = Plan.load(description, plugins), format_of(output, format, "format")
+    require_no_input(output, [plan, values, *plugins])
+    collection, kind = Plan.load(plan, plugins), format_of(output, format, "format")
     require_modest(collection.name, collection.epsilon, max_epsilon)
     if ids and kind == "raw":
         raise InvalidParameter("raw bytes hold no identifiers: write .jsonl, .parquet or .arrow.")

@@ -51,8 +51,8 @@ def plan(
         What the collection is called; the name of the output by default. Every round has its own.
     """
     from ldp3.collection.bins import edges_from
-    from ldp3.collection.description import ledger
     from ldp3.collection.plan import Plan
+    from ldp3.collection.plan_file import ledger
     from ldp3.files import require_no_input
     from ldp3.postprocessing.base import WHY, build_method
     from ldp3.results import names
@@ -97,7 +97,7 @@ def plan(
 
 
 def _labels(domain: Path, other: str | None) -> tuple[str, ...]:
-    from ldp3.collection.values import labels_in
+    from ldp3.collection.coding import labels_in
 
     labels = tuple(labels_in(domain))
     return labels if other is None or other in labels else (*labels, other)

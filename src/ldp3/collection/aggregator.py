@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ldp3.arrays import BoolArray, FloatArray, Reports, Total
-from ldp3.collection import cards
 from ldp3.collection.counts import LIMIT, Counts, digests_of, read_counts
-from ldp3.collection.description import canonical, require_format
 from ldp3.collection.plan import Plan, as_plan
+from ldp3.collection.plan_file import canonical, require_format
 from ldp3.collection.wire import IMPOSSIBLE, LENGTH, VERSION, add_to
+from ldp3.display import card, of_estimate
 from ldp3.errors import InvalidData, InvalidParameter, as_path, several, short
 from ldp3.files import read_json, seal, write_text
 from ldp3.progress import available_cores
@@ -196,19 +196,21 @@ class Aggregator:
         threads: int | None,
         tick: Callable[[int], None],
     ) -> Counts:
-        from ldp3.collection import reading
+        from ldp3.collection import report_parts
 
         files = [as_path(path, "a file of reports") for path in several(paths, "paths")]
         wire, fresh = self.plan.wire, Counts(self.plan.oracle.empty)
-        parts = chain.from_iterable([reading.parts_of(path, wire, input_format) for path in files])
+        parts = chain.from_iterable(
+            [report_parts.parts_of(path, wire, input_format) for path in files]
+        )
         with ExitStack() as stack:
             pool = executor or stack.enter_context(ThreadPoolExecutor(threads or available_cores()))
-            done = stack.enter_context(closing(reading.count_in_order(pool, wire, parts)))
+            done = stack.enter_context(closing(report_parts.count_in_order(pool, wire, parts)))
             for part, counts in done:
                 # the first in the order of the files counts, whatever the executor did first
                 again = (counts.seen & fresh.seen) | (counts.seen & self._counts.seen)
                 if again:
-                    anew = pool.submit(reading.count_part, wire, part, frozenset(again))
+                    anew = pool.submit(report_parts.count_part, wire, part, frozenset(again))
                     counts = anew.result()
                 fresh.merge(counts)
                 tick(fresh.tally.n)
@@ -250,7 +252,12 @@ class Aggregator:
         return build_method(chosen, *self.plan.modules)(self.estimate())
 
     def _repr_html_(self) -> str:
-        return cards.of_aggregator(self)
+        refused = [f"Left out: {count:,} {reason}" for reason, count in self.refused.items()]
+        name, facts = f"Aggregator: {self.plan.name}", self.plan.facts
+        if not self.n:
+            return card(name, [*facts, "no reports yet", *refused])
+        remarks = [" · ".join(facts), *refused]
+        return of_estimate(self.estimate(), name, self.plan.labels, remarks)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the counts, with the description of the collection."""

@@ -5,9 +5,9 @@ from os import PathLike
 from pathlib import Path
 
 from ldp3.budget import MODEST, require_modest
-from ldp3.collection import cards
 from ldp3.collection.memo import Memo
 from ldp3.collection.plan import Plan, as_plan
+from ldp3.display import card
 from ldp3.errors import as_path
 from ldp3.randomness import Words, secure
 
@@ -60,7 +60,11 @@ class Client:
         return None if self.memo is None else len(self.memo) * self.plan.epsilon
 
     def _repr_html_(self) -> str:
-        return cards.of_client(self)
+        spent = "No memo: every report is a fresh one and spends ε again"
+        if self.memo is not None:
+            spent = f"Spent so far: ε = {self.spent:g}, by its memo"
+        facts = [*self.plan.facts, f"{self.plan.report_bytes:,} bytes per report"]
+        return card(f"Client: {self.plan.name}", facts, remarks=[spent])
 
     def _fresh(self, code: int) -> bytes:
         # words made anew for every report: words kept over a fork would be used twice

@@ -13,9 +13,11 @@ from types import ModuleType
 from typing import Any
 
 from ldp3 import specs
-from ldp3.collection import cards, description
+from ldp3.budget import odds
+from ldp3.collection import plan_file
 from ldp3.collection.bins import as_edges, bin_of
 from ldp3.collection.wire import TAG_BYTES, VERSION, Wire
+from ldp3.display import card
 from ldp3.edges import range_labels
 from ldp3.errors import (
     InvalidData,
@@ -37,6 +39,9 @@ from ldp3.kinds import find
 from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import DEFAULT, canonical_method
 from ldp3.protocols.base import FrequencyOracle, build_oracle
+from ldp3.results import names
+
+SHOWN = 8  # labels in a notebook, at most
 
 
 @dataclass(frozen=True)
@@ -149,7 +154,7 @@ class Plan:
     @cached_property
     def identifier(self) -> str:
         """SHA-256 of everything that the description says but its ledger, in hexadecimal."""
-        return sha256(description.canonical(self._content).encode()).hexdigest()
+        return sha256(plan_file.canonical(self._content).encode()).hexdigest()
 
     @cached_property
     def tag(self) -> bytes:
@@ -207,7 +212,7 @@ class Plan:
     def _content(self) -> dict[str, Any]:
         oracle = self.oracle
         return {
-            "format": description.FORMAT,
+            "format": plan_file.FORMAT,
             "version": VERSION,
             "name": self.name,
             "protocol": self.protocol,
@@ -221,24 +226,37 @@ class Plan:
             "method": self.method,
             "outside": "refuse" if self.other is None else {"label": self.other},
             "labels": None if self.labels is None else list(self.labels),
-            **({} if self.bins is None else {"bins": description.written_edges(self.bins)}),
+            **({} if self.bins is None else {"bins": plan_file.written_edges(self.bins)}),
         }
 
     def describe(self) -> dict[str, Any]:
         """Everything that the description file says."""
         content = self._content
         first = {key: content.pop(key) for key in ("format", "version")}
-        notes = {"identifier": self.identifier, "ledger": description.ledger(self.epsilon)}
+        notes = {"identifier": self.identifier, "ledger": plan_file.ledger(self.epsilon)}
         return {**first, **notes, **content}
 
+    @property
+    def facts(self) -> list[str]:
+        """Protocol, ε and number of values, as people write them."""
+        return [names.protocol(self.protocol), f"ε = {self.epsilon:g}", f"{self.d:,} values"]
+
     def _repr_html_(self) -> str:
-        return cards.of_plan(self)
+        labels = ", ".join(self.label(code) for code in range(min(self.d, SHOWN)))
+        remarks = [
+            f"Values: {labels}{', …' if self.d > SHOWN else ''}",
+            f"Others are {'refused' if self.other is None else f'counted as {self.other}'}",
+            f"Method: {names.method(self.method)}",
+            f"A report has {self.report_bytes:,} bytes; {odds(self.epsilon)}",
+            f"Identifier: {self.identifier}",
+        ]
+        return card(f"Plan: {self.name}", self.facts, remarks=remarks)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the description file; one of another collection is never overwritten."""
         target = as_path(path)
         if target.is_file():
-            description.require_again(target, self.describe())
+            plan_file.require_again(target, self.describe())
         text = json.dumps(self.describe(), indent=2, ensure_ascii=False)
         write_text(target, text + "\n")
 
@@ -251,11 +269,11 @@ class Plan:
     @classmethod
     def read(cls, given: object, source: str, plugins: Iterable[str | Path] = ()) -> "Plan":
         """The plan that a description states; one that was edited or weakened is refused."""
-        fields = description.require_format(given, description.FORMAT, source)
+        fields = plan_file.require_format(given, plan_file.FORMAT, source)
         files = tuple(plugins)
         load_plugins(files)  # what is wrong with them is not the description's fault
         try:
-            plan = cls(**description.plan_options(fields, source), plugins=files)
+            plan = cls(**plan_file.plan_options(fields, source), plugins=files)
         except UnknownName:
             raise InvalidData(
                 f"{source}: no protocol here is called {fields['protocol']!r}; give the file that "
@@ -263,7 +281,7 @@ class Plan:
             ) from None
         except InvalidParameter as error:
             raise InvalidData(f"{source}: {error}") from None
-        description.require_same(fields, plan.describe(), source)
+        plan_file.require_same(fields, plan.describe(), source)
         return plan
 
 

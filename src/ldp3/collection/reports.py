@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 from ldp3.errors import InvalidParameter, require
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from ldp3.protocols.layout import Bytes
 
 ReportFormat = Literal["raw", "jsonl", "parquet", "arrow"]
@@ -19,6 +21,7 @@ ENDINGS: dict[str, ReportFormat] = {
     ".arrow": "arrow",
     ".feather": "arrow",
 }
+ROW_GROUP = 2**18  # rows of a table, so that a reader need not hold many
 REPORT, ID = "report", "id"  # the names of the columns, and of the fields of a JSON line
 RowsAndIds: TypeAlias = "tuple[Bytes, list[str] | None]"  # an identifier for each row, or none
 
@@ -46,12 +49,38 @@ def write_reports(path: Path, format: ReportFormat, chunks: Iterable[RowsAndIds]
         with path.open("wb") as file:
             file.writelines(line for rows, ids in chunks for line in _json_lines(rows, ids))
     else:
-        from ldp3.collection.tables import write_table
-
-        write_table(path, format, iter(chunks))
+        _write_table(path, format, iter(chunks))
 
 
 def _json_lines(rows: "Bytes", ids: list[str] | None) -> Iterator[bytes]:
     for i, row in enumerate(rows):
         identifier = "" if ids is None else f'"{ID}":"{ids[i]}",'
         yield f'{{{identifier}"{REPORT}":"{b64encode(row).decode()}"}}\n'.encode()
+
+
+def _write_table(path: Path, format: ReportFormat, chunks: Iterator[RowsAndIds]) -> None:
+    import polars as pl
+    from polars.io.plugins import register_io_source
+
+    first = next(chunks, None)
+
+    def frames(*_: object) -> Iterator["pl.DataFrame"]:
+        if first is not None:
+            yield _frame(*first)
+        for rows, ids in chunks:
+            yield _frame(rows, ids)
+
+    identified = first is not None and first[1] is not None
+    schema = pl.Schema({REPORT: pl.Binary, **({ID: pl.String} if identified else {})})
+    table = register_io_source(frames, schema=schema)
+    if format == "parquet":
+        table.sink_parquet(path, row_group_size=ROW_GROUP)
+    else:
+        table.sink_ipc(path)
+
+
+def _frame(rows: "Bytes", ids: list[str] | None) -> "pl.DataFrame":
+    import polars as pl
+
+    reports = pl.Series(REPORT, rows).cast(pl.List(pl.UInt8)).cast(pl.Binary)
+    return pl.DataFrame([reports] if ids is None else [reports, pl.Series(ID, ids, pl.String)])

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ldp3.arrays import FloatArray
-from ldp3.collection.description import ledger
+from ldp3.collection.plan_file import ledger
 from ldp3.datasets.loading import load_all
 from ldp3.errors import (
     InvalidParameter,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ldp3.arrays import Reports
-from ldp3.collection import reading
+from ldp3.collection import report_parts
 from ldp3.collection.counts import Counts, Digests
 from ldp3.collection.plan import Plan
 from ldp3.collection.reports import ReportFormat
@@ -58,7 +58,7 @@ class ReportFiles:
         kept = Kept(self._plan.oracle.empty)
         self.refused = kept.refused
         for path in self._paths:
-            for part in reading.parts_of(path, self._plan.wire, self._format):
-                reading.add_part(self._plan.wire, part, kept)
+            for part in report_parts.parts_of(path, self._plan.wire, self._format):
+                report_parts.add_part(self._plan.wire, part, kept)
                 yield from kept.batches
                 kept.batches.clear()

@@ -5,8 +5,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from ldp3.collection.coding import codes_in, labels_in
 from ldp3.collection.plan import Plan
-from ldp3.collection.values import codes_in, labels_in
 from ldp3.errors import InvalidData, InvalidParameter
 from ldp3.reading.options import Reading
 

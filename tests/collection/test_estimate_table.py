@@ -9,7 +9,7 @@ import pytest
 
 import ldp3
 from ldp3.collection.aggregator import Aggregator
-from ldp3.collection.estimates import CollectionEstimate
+from ldp3.collection.estimate_table import CollectionEstimate
 from ldp3.collection.plan import Plan
 from ldp3.errors import InvalidData, InvalidParameter
 from ldp3.results import names

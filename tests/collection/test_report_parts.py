@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import ldp3
-from ldp3.collection import reading
+from ldp3.collection import report_parts
 from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.counts import DUPLICATE
 from ldp3.collection.plan import Plan, deployable
@@ -77,7 +77,7 @@ def test_small_parts_give_the_same_counts(
     whole = counted(PLAN, path)
     assert whole.n > 700
     for size in (1, 100, 1_000, 5_000):
-        monkeypatch.setattr(reading, "PART", size)
+        monkeypatch.setattr(report_parts, "PART", size)
         parts = counted(PLAN, path)
         assert (parts.n, parts.refused) == (whole.n, whole.refused)
         assert (parts.total == whole.total).all()
@@ -104,7 +104,7 @@ def test_malformed_lines_are_told_by_reason(tmp_path: Path) -> None:
     assert server.n == 3
     assert server.total.tolist() == total(PLAN, rows)
     assert server.refused == {
-        reading.NO_REPORT: 16, LENGTH: 2, OTHER_COLLECTION: 1, OTHER_VERSION: 1, IMPOSSIBLE: 1,
+        report_parts.NO_REPORT: 16, LENGTH: 2, OTHER_COLLECTION: 1, OTHER_VERSION: 1, IMPOSSIBLE: 1,
     }  # fmt: skip
 
 
@@ -115,7 +115,7 @@ def test_a_line_of_any_length_is_one_of_many(tmp_path: Path) -> None:
     path.write_bytes(good[0] + b"\n" + b'{"report": "' + b"A" * 40_000_000 + b'"}\n' + good[1])
     server = counted(PLAN, path)
     assert server.n == 2
-    assert set(server.refused) <= {reading.NO_REPORT, LENGTH}
+    assert set(server.refused) <= {report_parts.NO_REPORT, LENGTH}
 
 
 @pytest.mark.parametrize("format", ["parquet", "arrow"])
@@ -128,7 +128,7 @@ def test_malformed_rows_of_a_table_are_told_by_reason(tmp_path: Path, format: Re
     table.write_parquet(path) if format == "parquet" else table.write_ipc(path)
     server = counted(PLAN, path)
     assert (server.n, server.refused) == (
-        2, {reading.NO_REPORT: 1, LENGTH: 2, OTHER_COLLECTION: 1, IMPOSSIBLE: 1}
+        2, {report_parts.NO_REPORT: 1, LENGTH: 2, OTHER_COLLECTION: 1, IMPOSSIBLE: 1}
     )  # fmt: skip
 
 
@@ -138,7 +138,7 @@ def test_identifiers_count_once_over_all_files(
 ) -> None:
     rows = rows_of(PLAN, 200)
     ids = [f"r{i % 150}" for i in range(200)]  # the last fifty again
-    monkeypatch.setattr(reading, "PART", 1_000)
+    monkeypatch.setattr(report_parts, "PART", 1_000)
     first = write_some(tmp_path, format, rows, ids)
     (tmp_path / "more").mkdir()
     second = write_some(tmp_path / "more", format, rows, ids)
@@ -167,9 +167,9 @@ def test_damaged_pages_cost_their_part_only(
     data = bytearray(path.read_bytes())
     data[20:2_000] = bytes(1_980)  # inside the first row group
     path.write_bytes(data)
-    monkeypatch.setattr(reading, "PART", 1_000 * PLAN.report_bytes)
+    monkeypatch.setattr(report_parts, "PART", 1_000 * PLAN.report_bytes)
     server = counted(PLAN, path)
-    assert (server.n, server.refused) == (n - lost, {reading.UNREADABLE: lost})
+    assert (server.n, server.refused) == (n - lost, {report_parts.UNREADABLE: lost})
 
 
 def test_files_that_cannot_be_read_at_all_are_refused_before_anything_is_counted(
@@ -235,7 +235,7 @@ def test_the_executor_does_not_matter(tmp_path: Path, monkeypatch: pytest.Monkey
     ids = [f"r{i % 300}" for i in range(500)]
     path = write_some(tmp_path, "parquet", rows, ids)
     expected = counted(PLAN, path)
-    monkeypatch.setattr(reading, "PART", 1_000)
+    monkeypatch.setattr(report_parts, "PART", 1_000)
     assert (counted(PLAN, path, executor=Backwards()).total == expected.total).all()
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         server = counted(PLAN, path, executor=pool)
@@ -267,7 +267,7 @@ def test_of_two_different_reports_with_one_identifier_the_first_file_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = Plan("x", "grr", 1.0, 5)
-    monkeypatch.setattr(reading, "IN_FLIGHT", 2)
+    monkeypatch.setattr(report_parts, "IN_FLIGHT", 2)
     for name, payload in (("a", b"\x00"), ("b", b"\x01")):
         column = {"report": [plan.tag + payload], "id": ["same"]}
         pl.DataFrame(column).write_parquet(tmp_path / f"{name}.parquet")

@@ -1,0 +1,351 @@
+"""Read files of reports in parts of a fixed size, and count each part."""
+
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from ldp3 import sandbox
+from ldp3.collection.counts import Counts, digests_of
+from ldp3.collection.plan import Plan
+from ldp3.collection.plan_file import FORMAT
+from ldp3.collection.reports import ID, REPORT, ROW_GROUP, ReportFormat, format_of
+from ldp3.collection.wire import LENGTH, TAG_BYTES, VERSION, Wire, add_to
+from ldp3.errors import InvalidData, LDPError
+from ldp3.files import read_json
+from ldp3.protocols.layout import Bytes
+
+PART = 2**24  # bytes of reports that a task holds at a time
+MEMORY = 2**30  # bytes that reading a part of a table may take
+IN_FLIGHT = 64  # parts given to an executor ahead of the one that is waited for
+NO_REPORT = "no report"
+UNREADABLE = "unreadable"
+PLANS_NEARBY = 1000  # files beside the plan to look into, at most, and not the large ones
+LARGE = 2**24
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of a file, small enough to be held in memory.
+
+    Parameters
+    ----------
+    path
+        The file.
+    format
+        What it holds.
+    start, stop
+        Bytes of a raw file or of JSON lines, rows of a table.
+    """
+
+    path: str
+    format: ReportFormat
+    start: int
+    stop: int
+
+
+class Rows(NamedTuple):
+    """Rows of reports that have the right length, and how many have not.
+
+    Parameters
+    ----------
+    null, wrong
+        How many rows hold nothing, or a report of another length.
+    rows
+        The bytes of the others.
+    digests
+        Of their identifiers, if there are any.
+    """
+
+    null: int
+    wrong: int
+    rows: Bytes
+    digests: list[bytes | None] | None
+
+
+def parts_of(path: Path, wire: Wire, input_format: ReportFormat | None = None) -> Iterator[Part]:
+    """The file in parts that begin where a report, a line or a row begins.
+
+    A file that cannot be read at all is refused before the first part is asked for.
+    """
+    format = format_of(path, input_format, "input_format")
+    with _opened(path):
+        pass
+    if format in ("raw", "jsonl"):
+        return _parts_of_bytes(path, wire, format)
+    return _parts_of_table(path, wire, format)
+
+
+def _parts_of_bytes(path: Path, wire: Wire, format: ReportFormat) -> Iterator[Part]:
+    step = max(PART // wire.report_bytes, 1) * wire.report_bytes
+    start, size = 0, path.stat().st_size
+    with _opened(path) as file:
+        while start < size:
+            # Damage before may have moved the reports, so a part begins at the next tag or line.
+            # Where none is near there is nothing but damage, and any cut will do.
+            file.seek(start + step)
+            near = file.read(4 * wire.report_bytes + 2**16)
+            after = near.find(wire.tag) if format == "raw" else near.find(b"\n") + 1
+            stop = min(start + step + max(after, 0), size)
+            yield Part(str(path), format, start, stop)
+            start = stop
+
+
+def _parts_of_table(path: Path, wire: Wire, format: ReportFormat) -> Iterator[Part]:
+    step = max(PART // wire.report_bytes, 1)
+    step -= step % ROW_GROUP if step > ROW_GROUP else 0  # or groups at the edges are decoded twice
+    try:
+        with _apart(count_rows, str(path), format) as (rows, _):
+            pass
+    except sandbox.Unreadable as error:
+        raise InvalidData(f"{path}: is no {format} file: {error}") from None
+    return (Part(str(path), format, s, min(s + step, rows)) for s in range(0, rows, step))
+
+
+def count_in_order(
+    pool: Executor, wire: Wire, parts: Iterable[Part]
+) -> Generator[tuple[Part, Counts], None, None]:
+    """Count the parts, a few at a time, and give them back in their order."""
+    waiting: deque[tuple[Part, Future[Counts]]] = deque()
+    try:
+        for part in parts:
+            waiting.append((part, pool.submit(count_part, wire, part)))
+            if len(waiting) == IN_FLIGHT:
+                first, future = waiting.popleft()
+                yield first, future.result()
+        for first, future in waiting:
+            yield first, future.result()
+    finally:
+        for _, future in waiting:
+            future.cancel()
+
+
+def count_part(wire: Wire, part: Part, already: frozenset[bytes] = frozenset()) -> Counts:
+    """A task: count one part, without the reports whose identifiers were counted `already`."""
+    counts = Counts(wire.oracle.empty, seen=set(already))
+    add_part(wire, part, counts)
+    return counts
+
+
+def add_part(wire: Wire, part: Part, counts: Counts) -> None:
+    """Count one part beside others."""
+    if part.format == "raw":
+        data = np.frombuffer(_bytes(part), dtype=np.uint8)
+        counts.add_rows(wire, wire.split(data, counts.refused))
+    elif part.format == "jsonl":
+        _count_lines(wire, part, counts)
+    else:
+        _count_table(wire, part, counts)
+
+
+def first_bytes(part: Part, size: int) -> bytes:
+    """The start of the first report in a part, whatever its length; nothing if there is none."""
+    if part.format == "raw":
+        return _bytes(part)[:size]
+    if part.format == "jsonl":
+        found = read_lines(_bytes(part))[REPORT].drop_nulls().head(1).to_list()
+        return bytes(found[0][:size]) if found else b""
+    try:
+        with _apart(read_first, part, size) as (_, buffers):
+            return bytes(buffers[0])
+    except sandbox.Unreadable:
+        return b""
+
+
+def _count_lines(wire: Wire, part: Part, counts: Counts) -> None:
+    _add(wire, sorted_out(read_lines(_bytes(part)), wire.report_bytes), counts)
+
+
+def _count_table(wire: Wire, part: Part, counts: Counts) -> None:
+    try:
+        with _apart(read_rows, part, wire.report_bytes) as (answer, buffers):
+            rows = rows_read(answer, buffers, wire.report_bytes)
+            _add(wire, rows, counts)
+            lost = part.stop - part.start - answer[-1]
+    except sandbox.Unreadable:
+        lost = part.stop - part.start
+    add_to(counts.refused, UNREADABLE, lost)
+
+
+def _add(wire: Wire, found: Rows, counts: Counts) -> None:
+    add_to(counts.refused, NO_REPORT, found.null)
+    add_to(counts.refused, LENGTH, found.wrong)
+    if len(found.rows):
+        counts.add_rows(wire, found.rows, found.digests)
+
+
+@contextmanager
+def _apart(function: Callable[..., sandbox.Answer], *args: Any) -> Iterator[Any]:
+    """What a reader of its own finds; what the system says against the file stops everything."""
+    path = args[0].path if isinstance(args[0], Part) else args[0]
+    with _opened(Path(path)), sandbox.answer(function, *args, memory=MEMORY, threads=1) as found:
+        yield found
+
+
+def _bytes(part: Part) -> bytes:
+    with _opened(Path(part.path)) as file:
+        file.seek(part.start)
+        return file.read(part.stop - part.start)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    try:
+        if path.exists() and not path.is_file() and not path.is_dir():  # parts start anywhere
+            raise InvalidData(f"{path}: is not a regular file; save the reports to a file first.")
+        with path.open("rb") as file:
+            yield file
+    except FileNotFoundError:
+        raise InvalidData(f"{path}: there is no such file.") from None
+    except OSError as error:
+        raise InvalidData(f"{path}: cannot be read: {error.strerror}.") from None
+
+
+def count_rows(path: str, format: ReportFormat) -> sandbox.Answer:
+    """In a reader: how many rows a table of reports has."""
+    table = _scan(Path(path), format)
+    schema = table.collect_schema()
+    if schema.get(REPORT) != pl.Binary:
+        columns = ", ".join(f"{name} ({dtype})" for name, dtype in list(schema.items())[:8])
+        raise InvalidData(
+            f"{path}: a binary column {REPORT!r} is needed, but the columns are {columns}."
+        )
+    return int(table.select(pl.len()).collect().item()), ()
+
+
+def read_rows(part: Part, size: int) -> sandbox.Answer:
+    """In a reader: the rows of a part of a table, sorted out, for `rows_read`."""
+    table = _scan(Path(part.path), part.format)
+    columns = [pl.col(REPORT)]
+    kind = table.collect_schema().get(ID)
+    if kind is not None:
+        columns.append(pl.col(ID) if kind == pl.Binary else pl.col(ID).cast(pl.String))
+    frame = table.select(columns).slice(part.start, part.stop - part.start).collect()
+    found = sorted_out(frame, size)
+    buffers: list[Any] = [np.ascontiguousarray(found.rows)]
+    if found.digests is not None:
+        buffers.append(b"".join(digest or bytes(16) for digest in found.digests))
+        buffers.append(bytes(digest is not None for digest in found.digests))
+    return (found.null, found.wrong, len(frame)), buffers
+
+
+def read_first(part: Part, size: int) -> sandbox.Answer:
+    """In a reader: the start of the first report in a part of a table."""
+    table = _scan(Path(part.path), part.format).select(REPORT)
+    rows = table.slice(part.start, part.stop - part.start).drop_nulls().head(1).collect()
+    return (len(rows),), [b"".join(report[:size] for report in rows[REPORT])]
+
+
+def rows_read(answer: Sequence[int], buffers: Sequence[Any], size: int) -> Rows:
+    """What a reader answered."""
+    null, wrong, _ = answer
+    rows = np.frombuffer(buffers[0], dtype=np.uint8).reshape(-1, size)
+    if len(buffers) == 1:
+        return Rows(null, wrong, rows, None)
+    digests, known = bytes(buffers[1]), buffers[2]
+    return Rows(
+        null,
+        wrong,
+        rows,
+        [digests[16 * i : 16 * i + 16] if k else None for i, k in enumerate(known)],
+    )
+
+
+def sorted_out(frame: pl.DataFrame, size: int) -> Rows:
+    """The reports of `size` bytes in a table."""
+    null = frame[REPORT].null_count()
+    frame = frame.drop_nulls(REPORT) if null else frame
+    right = frame[REPORT].bin.size() == size
+    wrong = len(right) - int(right.sum())
+    frame = frame.filter(right) if wrong else frame
+    rows = _as_rows(frame[REPORT], size) if len(frame) else np.empty((0, size), dtype=np.uint8)
+    return Rows(null, wrong, rows, digests_of(frame[ID].to_list()) if ID in frame else None)
+
+
+def read_lines(data: bytes) -> pl.DataFrame:
+    """The reports in JSON lines, and their identifiers; null where a line has none."""
+    text = data.decode("utf-8", errors="replace")
+    lines = pl.Series([line for line in text.split("\n") if line.strip()], dtype=pl.String)
+    report = lines.str.json_path_match(f"$.{REPORT}").str.decode("base64", strict=False)
+    table = pl.DataFrame({REPORT: report})
+    if f'"{ID}"' not in text:  # looking for what is not there takes as long as the report
+        return table
+    return table.with_columns(lines.str.json_path_match(f"$.{ID}").alias(ID))
+
+
+def _as_rows(reports: pl.Series, size: int) -> Bytes:
+    """Binary values of `size` bytes each, as rows of bytes."""
+    return reports.bin.reinterpret(dtype=pl.Array(pl.UInt8, size)).to_numpy()
+
+
+def _scan(path: Path, format: ReportFormat) -> pl.LazyFrame:
+    if format == "parquet":
+        return pl.scan_parquet(path, glob=False)
+    return pl.scan_ipc(path, glob=False)
+
+
+def foreign_reports(
+    plan: Plan,
+    folder: Path,
+    paths: Sequence[Path],
+    input_format: ReportFormat | None,
+    refused: Mapping[str, int],
+) -> InvalidData:
+    """One line that says what the rows of these files are, none of which is a report of the plan.
+
+    The plans in `folder` give a name to another collection.
+    """
+    more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+    reasons = ", ".join(f"{rows:,} {reason}" for reason, rows in refused.items())
+    return InvalidData(
+        f"{paths[0]}{more}: no row is a report of {plan.name!r}, nothing was written: {reasons}. "
+        f"{_whose(plan, folder, paths, input_format)}"
+    )
+
+
+def _whose(
+    plan: Plan, folder: Path, paths: Sequence[Path], input_format: ReportFormat | None
+) -> str:
+    tag = _first_tag(plan, paths, input_format)
+    if tag is None or tag == plan.tag or tag[0] != VERSION:
+        return "They may be no reports at all, or damaged."
+    identifier = tag[1:].hex()
+    found = _plan_of(folder, identifier)
+    if found is None:
+        return (
+            f"The first one is of the collection with the identifier {identifier}: aggregate it "
+            f"with that collection's plan."
+        )
+    return f"The first one is of {found[1]!r}: aggregate it with {found[0]}."
+
+
+def _first_tag(
+    plan: Plan, paths: Sequence[Path], input_format: ReportFormat | None
+) -> bytes | None:
+    """The bytes in front of the first report that has as many."""
+    for path in paths:
+        for part in parts_of(path, plan.wire, input_format):
+            first = first_bytes(part, TAG_BYTES)
+            if len(first) == TAG_BYTES:
+                return first
+    return None
+
+
+def _plan_of(folder: Path, identifier: str) -> tuple[Path, str] | None:
+    """The plan in a folder that has this identifier, and what its collection is called."""
+    for path in sorted(folder.glob("*.json"))[:PLANS_NEARBY]:
+        try:
+            given = read_json(path) if path.stat().st_size < LARGE else None
+        except (LDPError, OSError):
+            continue
+        if not isinstance(given, dict) or given.get("format") != FORMAT:
+            continue
+        if str(given.get("identifier")).startswith(identifier):
+            return path, str(given.get("name"))
+    return None
