@@ -12,7 +12,7 @@ import tempfile
 from typing import Any
 
 IMPORTS = "import numpy, polars, numba"  # what anything like this waits for
-ONE_KERNEL = f"{IMPORTS}; from ldp3.kernels.elementary import log; log(numpy.ones(1))"
+ONE_KERNEL = f"{IMPORTS}; from ldp3.kernels.numerics import log; log(numpy.ones(1))"
 
 
 def command(*words: str) -> dict[str, Any]:

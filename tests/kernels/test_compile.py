@@ -1,13 +1,18 @@
 """Numba comes late, is cached where it can be, and works where it cannot."""
 
 import os
+import pkgutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
-from ldp3.kernels.caching import CacheFile
+import ldp3
+from ldp3.kernels.compile import Kernel, cache_file
 
 
 def python(code: str, **environment: str) -> str:
@@ -49,14 +54,14 @@ def test_compiling_is_announced_once_and_only_when_needed(tmp_path: Path) -> Non
 def test_kernels_compile_no_words_of_errors_that_cannot_occur(tmp_path: Path) -> None:
     listen = """
 from numba.core import event
-from ldp3.kernels import counting, hashing, source
+from ldp3.kernels import hashing, source, transforms
 class Signatures(event.Listener):
     on_start = lambda self, event: print(event.data["args"])
     on_end = lambda self, event: None
 event.register("numba:compile", Signatures())
 keys, users = numpy.zeros(8, numpy.uint32), numpy.arange(4)
 source.open_source(keys)
-counting.histogram(users, 4)
+transforms.histogram(users, 4)
 hashing._take(users.astype(numpy.uint64), False, numpy.zeros(4, numpy.uint64))
 """
     compiled = python("import numpy" + listen, NUMBA_CACHE_DIR=str(tmp_path))
@@ -90,5 +95,27 @@ def test_kernels_of_other_sources_do_not_pile_up(tmp_path: Path) -> None:
     )
     for path in (stale, theirs):
         path.write_bytes(b"something")
-    CacheFile(str(tmp_path), ours.name.removesuffix(".nbi"), "stamp").flush()
+    cache_file()(str(tmp_path), ours.name.removesuffix(".nbi"), "stamp").flush()
     assert (ours.exists(), stale.exists(), theirs.exists()) == (True, False, True)
+
+
+def test_kernels_call_no_others_than_those_of_their_own_folder_and_ours() -> None:
+    """What the state of their sources, in the names of cached files, rests on."""
+    kernels = 0
+    for found in pkgutil.walk_packages(ldp3.__path__, "ldp3."):
+        if found.name.endswith("__main__") or ".templates" in found.name:
+            continue
+        module = import_module(found.name)
+        for kernel in vars(module).values():
+            if isinstance(kernel, Kernel) and kernel.function.__module__ == found.name:
+                used = map(kernel.function.__globals__.get, kernel.function.__code__.co_names)
+                homes = [_home(thing) for thing in used if isinstance(thing, Kernel | ModuleType)]
+                allowed = ("ldp3.kernels", found.name.rpartition(".")[0])
+                assert {h for h in homes if h.startswith("ldp3")} <= set(allowed), found.name
+                kernels += 1
+    assert kernels > 50
+
+
+def _home(thing: Kernel[..., Any] | ModuleType) -> str:
+    name = thing.__name__ if isinstance(thing, ModuleType) else thing.function.__module__
+    return name.rpartition(".")[0]

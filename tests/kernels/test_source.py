@@ -6,7 +6,7 @@ from randomgen import ChaCha
 from ldp3 import stream
 from ldp3.arrays import WordArray
 from ldp3.kernels.compile import njit
-from ldp3.kernels.source import Source, expand, fill, key_of, next_word, open_source, words
+from ldp3.kernels.source import WordSource, expand, fill, key_of, next_word, open_source, words
 
 
 def test_the_kernel_expands_keys_as_chacha20_does() -> None:
@@ -37,7 +37,7 @@ def test_keys_and_words_come_from_the_generator() -> None:
 
 
 @njit
-def take(source: Source, out: WordArray) -> None:
+def take(source: WordSource, out: WordArray) -> None:
     for i in range(out.size):
         out[i] = next_word(source)
 

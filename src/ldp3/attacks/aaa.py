@@ -9,8 +9,8 @@ from ldp3.arrays import FloatArray, IntArray, Reports
 from ldp3.attacks.base import Attack
 from ldp3.attacks.crafting import best_reports, family, packed, random_subsets
 from ldp3.errors import require, whole
+from ldp3.kernels.sampling import subset_counts
 from ldp3.kernels.source import key_of
-from ldp3.kernels.subsets import subset_counts
 from ldp3.protocols.base import PureOracle
 from ldp3.protocols.local_hashing import LocalHashing
 from ldp3.types import Tally

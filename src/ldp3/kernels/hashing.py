@@ -20,7 +20,7 @@ from ldp3.arrays import IntArray, WordArray
 from ldp3.kernels.compile import compiled_in, njit
 
 ROW = 128  # bytes that hold one table entry of all users of a pass: one byte each, if g < 256
-HIGHS = 4  # rows of values that are counted at a time
+HIGHS = 4  # rows of values that are counted at a time, as many as registers hold
 _WORD = 2**64 - 1
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
@@ -148,14 +148,14 @@ def _count_supports(
     return counts[:d]
 
 
-@compiled_in("ldp3.kernels.comparing")
+@compiled_in("ldp3.kernels.llvm")
 def count_matches(
     table: NDArray[Any], own: NDArray[Any], g: np.uint64, size: int, high: int, counts: IntArray
 ) -> None:
     """Count the users who support the values of rows `high` to `high + 3`."""
 
 
-@compiled_in("ldp3.kernels.comparing")
+@compiled_in("ldp3.kernels.llvm")
 def fill_four(
     seeds: WordArray,
     offset: np.uint64,

@@ -12,7 +12,9 @@ from ldp3.errors import require_generator
 from ldp3.kernels.compile import compiled_in, njit
 
 Key = NDArray[np.uint32]
-Source = WordArray  # position of the next word, number of the next block, four words of key, words
+WordSource = (
+    WordArray  # position of the next word, number of the next block, four words of key, words
+)
 _HEAD, _BLOCKS = 6, 64
 
 
@@ -29,13 +31,13 @@ def words(rng: np.random.Generator, size: int) -> WordArray:
     return blocks.reshape(-1).view(np.uint64)[:size]
 
 
-@compiled_in("ldp3.kernels.chacha")
+@compiled_in("ldp3.kernels.llvm")
 def expand(key: Key, counter: np.uint64, out: NDArray[np.uint32]) -> None:
     """Fill `out`, shape `(16, blocks)`, with the ChaCha20 blocks `counter`, `counter + 1`, …"""
 
 
 @njit
-def open_source(key: Key) -> Source:
+def open_source(key: Key) -> WordSource:
     """The random words that `key` gives, to be drawn one after the other."""
     source = np.zeros(_HEAD + 8 * _BLOCKS, np.uint64)
     source[0] = np.uint64(source.size)
@@ -46,7 +48,7 @@ def open_source(key: Key) -> Source:
 
 
 @njit
-def next_word(source: Source) -> np.uint64:
+def next_word(source: WordSource) -> np.uint64:
     """A uniform 64-bit word."""
     if source[0] == np.uint64(source.size):
         _refill(source)
@@ -56,7 +58,7 @@ def next_word(source: Source) -> np.uint64:
 
 
 @njit
-def _refill(source: Source) -> None:
+def _refill(source: WordSource) -> None:
     # a function of its own, or `next_word` would be too long to stand inside other kernels
     blocks = source[_HEAD:].view(np.uint32).reshape(16, _BLOCKS)
     expand(source[2:_HEAD].view(np.uint32), source[1], blocks)  # as `fill` does
@@ -71,7 +73,7 @@ def uniform(word: np.uint64) -> float:
 
 
 @njit
-def fill(source: Source, blocks: NDArray[np.uint32]) -> None:
+def fill(source: WordSource, blocks: NDArray[np.uint32]) -> None:
     """Many words at once: blocks of shape `(16, several)` that `next_word` will not give."""
     expand(source[2:_HEAD].view(np.uint32), source[1], blocks)
     source[1] += np.uint64(blocks.shape[1])

@@ -7,7 +7,7 @@ import numpy as np
 
 from ldp3.arrays import FloatArray, as_distribution
 from ldp3.errors import InvalidData
-from ldp3.kernels.roots import find_root
+from ldp3.kernels.numerics import find_root
 from ldp3.postprocessing.base import PostProcessor, fill
 from ldp3.types import Estimate, Oracle
 

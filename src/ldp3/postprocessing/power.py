@@ -10,8 +10,8 @@ import numpy as np
 
 from ldp3.arrays import FloatArray
 from ldp3.errors import require
-from ldp3.kernels import elementary
-from ldp3.kernels.roots import find_root
+from ldp3.kernels import numerics
+from ldp3.kernels.numerics import find_root
 from ldp3.postprocessing.base import PostProcessor
 from ldp3.postprocessing.norm_sub import NormSub
 from ldp3.types import Estimate
@@ -131,16 +131,16 @@ def _exponent(mean: float, n: int) -> float:
 
 @cache
 def _log_integers() -> FloatArray:
-    return elementary.log(np.arange(1.0, EXACT))
+    return numerics.log(np.arange(1.0, EXACT))
 
 
 def _power_sum(s: float, n: int) -> float:
     """1⁻ˢ + 2⁻ˢ + … + n⁻ˢ, by Euler–Maclaurin from 64 on."""
     if n < EXACT:
-        return float(elementary.exp(-s * _log_integers()[:n]).sum())
+        return float(numerics.exp(-s * _log_integers()[:n]).sum())
     a, rest = float(EXACT), log(n / EXACT) * (1 - s)
     integral = a ** (1 - s) * (expm1(rest) / (1 - s) if s != 1 else log(n / a))
-    total = float(elementary.exp(-s * _log_integers()).sum()) + integral
+    total = float(numerics.exp(-s * _log_integers()).sum()) + integral
     for x, sign in ((a, 1), (float(n), -1)):
         slope = s / x / 12 - s * (s + 1) * (s + 2) / x**3 / 720
         total += x**-s * (0.5 + sign * slope)
@@ -176,7 +176,7 @@ def _on_nodes(
     c: FloatArray, x: FloatArray, w: FloatArray, n: int, sigma: float, alpha: float
 ) -> FloatArray:
     """Posterior means by sums over nodes `x` with weights `w`, the same for all `c`."""
-    means, log_prior, size = np.empty(len(c)), alpha * elementary.log(x), max(1, BLOCK // len(x))
+    means, log_prior, size = np.empty(len(c)), alpha * numerics.log(x), max(1, BLOCK // len(x))
     nearest = np.clip(c, 1, n)
     for i in range(0, len(c), size):
         part = slice(i, i + size)
@@ -187,7 +187,7 @@ def _on_nodes(
         e *= -1 / (2 * sigma**2)
         e -= log_prior
         e -= e.max(axis=1, keepdims=True)
-        e = elementary.exp(e)
+        e = numerics.exp(e)
         e *= w
         # einsum and not BLAS, whose order of summation may depend on the number of threads
         means[part] = np.einsum("ij,j->i", e, x) / e.sum(axis=1)
@@ -202,10 +202,10 @@ def _between(c: FloatArray, sigma: float, alpha: float) -> FloatArray:
     else:
         t, weight = _gauss_hermite()
         x = c[:, None] + sqrt(2) * sigma * t
-        log_weight = elementary.log(weight) + np.zeros_like(x)
+        log_weight = numerics.log(weight) + np.zeros_like(x)
     ratio = x / c[:, None]
-    e = log_weight - alpha * elementary.log(ratio)
-    e = elementary.exp(e - e.max(axis=1, keepdims=True))
+    e = log_weight - alpha * numerics.log(ratio)
+    e = numerics.exp(e - e.max(axis=1, keepdims=True))
     return c * (e * ratio).sum(axis=1) / e.sum(axis=1)
 
 

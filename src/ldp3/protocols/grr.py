@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports, WordArray
 from ldp3.errors import require_generator, require_histogram, require_values
-from ldp3.kernels import counting
+from ldp3.kernels import transforms
 from ldp3.kernels.compile import njit
 from ldp3.kernels.source import words
 from ldp3.protocols.base import PureOracle
@@ -101,7 +101,7 @@ class GRR(PureOracle):
 
     def aggregate(self, reports: Reports) -> Tally:
         self.require_valid(reports)
-        return Tally(counting.histogram(reports, self.d), len(reports))
+        return Tally(transforms.histogram(reports, self.d), len(reports))
 
     def simulate(self, histogram: IntArray, rng: np.random.Generator) -> Tally:
         require_generator(self, rng)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ldp3.arrays import FloatArray, IntArray, Reports
 from ldp3.errors import InvalidData, InvalidParameter, require, require_values, whole
-from ldp3.kernels import butterfly, counting, transforms
+from ldp3.kernels import transforms
 from ldp3.kernels.bits import parity
 from ldp3.kernels.compile import njit
 from ldp3.kernels.source import Key, fill, key_of, open_source
@@ -130,7 +130,7 @@ class HR(FrequencyOracle):
     def aggregate(self, reports: Reports) -> Tally:
         """How often each report was sent."""
         self.require_valid(reports)
-        return Tally(counting.histogram(reports, self.layout.values), len(reports))
+        return Tally(transforms.histogram(reports, self.layout.values), len(reports))
 
     def estimate(self, tally: Tally) -> Estimate:
         self.require_histogram(tally, self.layout.values)
@@ -150,7 +150,7 @@ class HR(FrequencyOracle):
         users = np.zeros((self.order, self.B), dtype=np.int64)
         users[1:].reshape(-1)[: self.d] = keep
         bits = np.array([[0, 1], [1, 0]]), np.array([[0, 0], [0, 1]])
-        kept = [butterfly.orthogonal(block, *bits, True, key_of(rng)) for block in users.T.copy()]
+        kept = [transforms.orthogonal(block, *bits, True, key_of(rng)) for block in users.T.copy()]
         blind = rng.multinomial(n - int(keep.sum()), np.full(size, 1 / size))
         return Tally(blind + np.concatenate(kept), n)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports
 from ldp3.errors import require, require_values
-from ldp3.kernels import butterfly, counting, transforms
+from ldp3.kernels import transforms
 from ldp3.kernels.bits import parity
 from ldp3.kernels.compile import njit
 from ldp3.kernels.source import Key, fill, key_of, next_word, open_source
@@ -124,7 +124,7 @@ class HRR(PureOracle):
     def aggregate(self, reports: Reports) -> Tally:
         """How often each report was sent."""
         self.require_valid(reports)
-        return Tally(counting.histogram(reports, self.layout.values), len(reports))
+        return Tally(transforms.histogram(reports, self.layout.values), len(reports))
 
     def support_counts(self, tally: Tally) -> IntArray:
         self.require_histogram(tally, self.layout.values)
@@ -135,7 +135,7 @@ class HRR(PureOracle):
     def simulate(self, histogram: IntArray, rng: np.random.Generator) -> Tally:
         users = np.zeros(self.columns, dtype=np.int64)
         users[: self.d] = histogram
-        entries = butterfly.products(users, key_of(rng))[1:]
+        entries = transforms.products(users, key_of(rng))[1:]
         wrong = rng.binomial(entries, 1 - self.p)
         return Tally((entries - wrong + wrong[:, ::-1]).reshape(-1), int(histogram.sum()))
 

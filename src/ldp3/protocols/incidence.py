@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldp3.arrays import IntArray
-from ldp3.kernels import butterfly
+from ldp3.kernels import transforms
 from ldp3.kernels.compile import njit
-from ldp3.kernels.counting import BINOMIAL, scatter
+from ldp3.kernels.sampling import BINOMIAL_TIME, scatter
 from ldp3.kernels.source import Key, key_of, open_source
 from ldp3.protocols.singer import Geometry
 
@@ -29,7 +29,7 @@ Codes = NDArray[np.int64]  # elements of the field, as numbers below q
 def simulated(space: Geometry, keep: IntArray, blind: int, rng: np.random.Generator) -> IntArray:
     """How often each hyperplane is drawn."""
     k = space.points_of_a_hyperplane
-    one_by_one = float(np.minimum(keep, BINOMIAL * k).sum()) / BINOMIAL
+    one_by_one = float(np.minimum(keep, BINOMIAL_TIME * k).sum()) / BINOMIAL_TIME
     butterflies = space.t * float(space.q) ** (space.t + 2)
     fits = space.t > 2 and space.q ** (space.t + 1) <= MOST_STATES
     if fits and butterflies < one_by_one:
@@ -52,7 +52,7 @@ def by_butterfly(space: Geometry, keep: IntArray, rng: np.random.Generator) -> I
     places = coordinates(space)
     users = np.zeros(space.q**space.t, dtype=np.int64)
     users[places.of_points(len(keep))] = keep
-    drawn = butterfly.orthogonal(users, places.add, places.multiply, False, key_of(rng))
+    drawn = transforms.orthogonal(users, places.add, places.multiply, False, key_of(rng))
     return np.asarray(drawn[places.of_hyperplanes].sum(axis=0))
 
 

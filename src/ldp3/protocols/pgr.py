@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports
 from ldp3.errors import require, require_values, whole
-from ldp3.kernels import counting, transforms
+from ldp3.kernels import sampling, transforms
 from ldp3.kernels.compile import njit
 from ldp3.kernels.source import Key, fill, key_of, open_source
 from ldp3.protocols import incidence
@@ -172,7 +172,7 @@ class PGR(PureOracle):
     def aggregate(self, reports: Reports) -> Tally:
         """How often each report was sent."""
         self.require_valid(reports)
-        return Tally(counting.histogram(reports, self.points), len(reports))
+        return Tally(transforms.histogram(reports, self.points), len(reports))
 
     def support_counts(self, tally: Tally) -> IntArray:
         self.require_histogram(tally, self.points)
@@ -231,9 +231,9 @@ def _respond(
         for i in range(min(STEP, codes.size - start)):
             if words[i] < blind:
                 size = np.uint64(points)
-                reports[start + i] = counting.below(words[STEP + i], size, source)
+                reports[start + i] = sampling.below(words[STEP + i], size, source)
             else:
                 size = np.uint64(places.size)
-                place = np.int64(places[counting.below(words[STEP + i], size, source)])
+                place = np.int64(places[sampling.below(words[STEP + i], size, source)])
                 place -= np.int64(codes[start + i])
                 reports[start + i] = place + points if place < 0 else place

@@ -14,8 +14,8 @@ from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports, WordArray
 from ldp3.errors import require, require_generator, require_histogram, require_values, whole
 from ldp3.kernels import bits
 from ldp3.kernels.compile import njit
+from ldp3.kernels.sampling import subset_counts
 from ldp3.kernels.source import Key, fill, key_of, next_word, open_source
-from ldp3.kernels.subsets import subset_counts
 from ldp3.protocols.base import PureOracle
 from ldp3.protocols.design import Design, least, require_design, risk
 from ldp3.protocols.layout import Bits

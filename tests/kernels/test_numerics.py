@@ -1,12 +1,16 @@
-"""exp and log: accurate, and the same on every processor."""
+"""exp and log are accurate, and the same on every processor; roots are SciPy's."""
+
+import math
+from collections.abc import Callable
 
 import mpmath
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from ldp3 import stream
 from ldp3.arrays import FloatArray
-from ldp3.kernels.elementary import exp, exp_of, log, log_factorials
+from ldp3.kernels.numerics import exp, exp_of, find_root, log, log_factorials
 
 RNG = stream(0, "elementary")
 POWERS = np.concatenate(
@@ -61,3 +65,39 @@ def test_factorials_are_as_right_as_their_size_allows() -> None:
             off(log_factorials(last)[2:], [mpmath.loggamma(n + 1) for n in range(2, last + 1)]) < 2
         )
     assert log_factorials(1).tolist() == [0, 0]
+
+
+FUNCTIONS: dict[str, Callable[[float, float], float]] = {
+    "line": lambda x, c: x - c,
+    "flat at the root": lambda x, c: (x - c) ** 9,
+    "steep": lambda x, c: math.exp(x) - math.exp(c),
+    "bent": lambda x, c: math.atan(x - c),
+    "wavy": lambda x, c: math.sin(3 * (x - c)),
+    "in steps": lambda x, c: round(x - c, 2),
+    "a jump": lambda x, c: 1.0 if x > c else -1.0,
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("within", [1e-3, 1e-13])
+def test_a_root_is_scipys_to_the_last_bit(name: str, within: float) -> None:
+    rng = stream(0, name, str(within))
+    for low, share, width in rng.uniform(size=(200, 3)):
+        low, high = 10 * low - 5, 10 * low - 5 + width
+        c = low + share * width
+
+        def function(x: float, c: float = c) -> float:
+            return FUNCTIONS[name](x, c)
+
+        scipys = brentq(function, low, high, xtol=within, maxiter=1000)
+        assert find_root(function, low, high, within) == scipys
+
+
+@pytest.mark.parametrize("root", [0.0, 1.0])
+def test_an_end_can_be_the_root(root: float) -> None:
+    assert find_root(lambda x: x - root, 0.0, 1.0, within=1e-9) == root
+
+
+def test_one_sign_is_refused() -> None:
+    with pytest.raises(ValueError, match="two signs"):
+        find_root(lambda x: 1.0, 0.0, 1.0, within=1e-9)
