@@ -19,7 +19,7 @@ from selenium.webdriver.support.ui import Select, WebDriverWait
 
 import ldp3
 from ldp3.collection.estimate_table import CollectionEstimate
-from ldp3.reporting.estimate import estimate_page
+from ldp3.reporting.estimate_page import estimate_page
 from ldp3.reporting.page import SCRIPTS
 from ldp3.results.table import Results
 from tests.reporting.examples import DATA, EVIL, LABELS, large, several

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from ldp3.reporting.charts.every import charts
+from ldp3.reporting.charts import DASHES, charts, cycled, hues
 from ldp3.reporting.findings import Findings
 from ldp3.results.table import Results
 from tests.reporting.examples import several
@@ -35,3 +35,10 @@ def test_epsilons_far_apart_stand_on_a_logarithmic_axis(results: Results) -> Non
     assert scale(results) is None
     far = results.table.with_columns(epsilon=results.table["epsilon"] ** 3)
     assert scale(replace(results, table=far, means=None)) == "log"
+
+
+def test_lines_repeat_no_style_before_they_must() -> None:
+    names = [str(i) for i in range(140)]
+    styles = zip(hues(names), cycled(range(7), 140),
+                 cycled(DASHES, 140), strict=True)  # fmt: skip
+    assert len(set(styles)) == 140

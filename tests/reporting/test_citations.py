@@ -23,8 +23,8 @@ class Compared(Metric):
 
 @pytest.mark.parametrize("cls", [c for c in EVERY if reference(c)], ids=kinds.name_of)
 def test_every_reference_of_ours_has_its_entry(cls: type) -> None:
-    assert "%" not in bibtex([cls])
     assert bibtex([cls]).count("@") > 1
+    assert "note = " not in bibtex([cls])
 
 
 def test_every_entry_is_somebodys_reference() -> None:
@@ -49,26 +49,21 @@ def test_what_a_run_used_is_cited_and_nothing_else() -> None:
     assert "erlingsson2014rappor" not in text
 
 
-def test_a_new_reference_gets_an_entry_of_its_own_once() -> None:
+def test_works_are_found_by_their_titles_wherever_they_stand() -> None:
     @dataclass(frozen=True)
     class Mine(Compared):
         """Mine.
 
         References
         ----------
-        Kairouz. *Discrete choices
-        nobody knows.* ICML 2016; Kairouz, Bonawitz, Ramage. *Discrete distribution estimation under
+        Nobody. *Choices.* ICML 2016; Kairouz et al. *Discrete distribution estimation under
         local privacy.* ICML 2016.
         """
 
-    text = bibtex([Mine, GRR, Mine])
-    assert text.count("title = {{Discrete choices nobody knows}}") == 1
-    assert "@inproceedings{kairouz2016discrete_2," in text  # the other has the plain key
-    assert text.count("@") == 3
-    assert entries()["kairouz2016discrete"] in text  # with first names, which no docstring has
+    assert bibtex([Mine]) == bibtex([GRR])
 
 
-def test_a_reference_that_cannot_be_read_is_a_comment_to_follow_up() -> None:
+def test_what_refers_to_no_work_that_we_know_can_be_cited_as_it_is_written() -> None:
     @dataclass(frozen=True)
     class Mine(Compared):
         """Mine.
@@ -76,7 +71,9 @@ def test_a_reference_that_cannot_be_read_is_a_comment_to_follow_up() -> None:
         References
         ----------
         A talk that
-        nobody heard.
+        nobody heard & {more}.
         """
 
-    assert bibtex([Mine]).endswith("% mine: A talk that nobody heard.")
+    text = bibtex([Mine, GRR, Mine])
+    assert "@misc{mine,\n  note = {A talk that nobody heard \\& \\{more\\}.},\n}" in text
+    assert text.count("@") == 3

@@ -202,20 +202,20 @@ def test_json_holds_everything_but_functions() -> None:
 
 @pytest.mark.parametrize("goal", ["top2", "l1"])
 def test_the_figure_is_drawn_where_errors_are_simulated(tmp_path: Path, goal: str) -> None:
-    from ldp3.reporting.planning import draw
+    from ldp3.reporting.figures import plot_size
 
     given: dict[str, Any] = {"error": 0.3, "method": "norm_sub"} if goal == "l1" else {}
     found = ldp3.size(1, data="zipf(d=8, n=999)", goal=goal, protocols="oue", **given)
-    draw(found, tmp_path / "a.svg")
+    plot_size(found, tmp_path / "a.svg")
     assert (tmp_path / "a.svg").stat().st_size > 5_000
 
 
 @pytest.mark.parametrize("kind", ["svg", "png"])
 def test_the_figure_is_drawn(tmp_path: Path, kind: str) -> None:
-    from ldp3.reporting.planning import draw
+    from ldp3.reporting.figures import plot_size
 
     found = ldp3.size(1, 1_000, domain_size=4, protocols="oue")
-    draw(found, tmp_path / f"a.{kind}")
+    plot_size(found, tmp_path / f"a.{kind}")
     assert (tmp_path / f"a.{kind}").stat().st_size > 5_000
     with pytest.raises(LDPError, match=r"\.svg, \.pdf or \.png"):
-        draw(found, tmp_path / "a.jpg")
+        plot_size(found, tmp_path / "a.jpg")

@@ -51,7 +51,7 @@ def estimate(
     found = CollectionEstimate.of(server, method, confidence, simultaneous)
     if output is not None and output.suffix == ".html":
         from ldp3.files import write_text
-        from ldp3.reporting.estimate import estimate_page
+        from ldp3.reporting.estimate_page import estimate_page
 
         write_text(output, estimate_page(found))
     elif output is not None:

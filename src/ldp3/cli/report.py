@@ -51,9 +51,9 @@ def report(
     """
     from ldp3.files import require_no_input
     from ldp3.reporting.figures import FORMATS, plot
+    from ldp3.reporting.filtering import selected
     from ldp3.reporting.page import page_path
     from ldp3.reporting.page import report as write
-    from ldp3.reporting.selection import selected
     from ldp3.results.joining import joined
     from ldp3.results.table import load_results
 

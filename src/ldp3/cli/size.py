@@ -82,14 +82,14 @@ def size(
     Console().notes(said_of(found.best.epsilon))
     with options.printing(found.render(format, terminal_width())):
         if figure is not None:
-            from ldp3.reporting.planning import draw
+            from ldp3.reporting.figures import plot_size
 
-            draw(found, figure)
+            plot_size(found, figure)
 
 
 def _refuse_figure(figure: Path) -> None:
     """Refuse a figure that cannot be written before the work."""
-    from ldp3.reporting.planning import figure_path
+    from ldp3.reporting.figures import figure_path
 
     figure_path(figure)
 

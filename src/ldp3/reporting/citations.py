@@ -1,45 +1,38 @@
 """BibTeX for what was used.
 
-A class says in the *References* of its docstring what it comes from. `references.bib` holds works
-with all that an entry can say; the two meet by the title, so neither knows keys of the other. A
-work that it does not hold, as of a new protocol or a plug-in, gets an entry from the docstring.
+A class says in the *References* of its docstring what it comes from; `references.bib` holds works
+with all that an entry can say. The two meet by the title, so neither knows keys of the other. What
+refers to no work there, as a plug-in may, gets an entry that holds the reference as it is written.
 """
 
 import re
 from collections.abc import Iterable
 from contextlib import suppress
 from importlib.resources import files
-from itertools import chain, count
 from types import ModuleType
 
 from ldp3 import kinds, specs
 from ldp3.errors import LDPError
 from ldp3.kinds import reference
-from ldp3.reporting.works import Work, works
+from ldp3.printing import escape_latex
 from ldp3.results.table import Results
 
 TOOLKIT = "balioglu2025ldp3"
 
 
 def bibtex(classes: Iterable[type]) -> str:
-    """The entries that these classes refer to, each once, the toolkit's paper first.
-
-    A reference that says no work in our way of writing is a comment to follow up.
-    """
+    """The entries that these classes refer to, each once, the toolkit's paper first."""
     known = entries()
-    keys = {_plain(title(entry)): key for key, entry in known.items()}
-    cited, comments = [TOOLKIT], []
+    titles = {key: _plain(title(entry)) for key, entry in known.items()}
+    cited = {TOOLKIT: known[TOOLKIT]}
     for cls in classes:
         text = reference(cls)
-        found = works(text)
-        for work in found:
-            if _plain(work.title) not in keys:
-                keys[_plain(work.title)] = key = _new_key(work, known)
-                known[key] = work.entry(key)
-        cited += [keys[_plain(work.title)] for work in found]
+        found = [key for key, name in titles.items() if name in _plain(text)]
+        cited |= {key: known[key] for key in found}
         if text and not found:
-            comments.append(f"% {kinds.name_of(cls)}: {text}")
-    return "\n\n".join([*(known[key] for key in dict.fromkeys(cited)), *dict.fromkeys(comments)])
+            name, note = kinds.name_of(cls), escape_latex(text)
+            cited[name] = f"@misc{{{name},\n  note = {{{note}}},\n}}"
+    return "\n\n".join(cited.values())
 
 
 def used_by(results: Results, *plugins: ModuleType) -> list[type]:
@@ -64,11 +57,6 @@ def title(entry: str) -> str:
     return re.findall(r"^  title = \{(.*)\},$", entry, re.MULTILINE)[0]
 
 
-def _new_key(work: Work, taken: Iterable[str]) -> str:
-    """The work's own key; where another work has it, with a number."""
-    keys = chain([work.key], (f"{work.key}_{i}" for i in count(2)))
-    return next(key for key in keys if key not in taken)
-
-
 def _plain(text: str) -> str:
+    """Letters and digits alone: neither braces nor the case of a title matter."""
     return "".join(filter(str.isalnum, text.lower()))

@@ -1,58 +1,33 @@
 """Figures and tables for papers: column width, small type, told apart without colour.
 
-The same results give the same files, byte for byte: no dates, no random names.
+The figures are the charts of the page, with what answers to a mouse left out. The same results give
+the same files, byte for byte: no dates, no random names.
 """
 
-import io
 import re
-import warnings
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import overload
 
-from ldp3.errors import InvalidData, as_path, one_of, require, several
+from ldp3.errors import InvalidData, InvalidParameter, as_path, one_of, require, several
 from ldp3.files import whole_file, write_text
-from ldp3.reporting import drawings
+from ldp3.reporting import print_charts
+from ldp3.reporting.charts import Spec
 from ldp3.reporting.citations import bibtex, used_by
+from ldp3.reporting.filtering import clean, each_dataset, selected
 from ldp3.reporting.findings import Findings
-from ldp3.reporting.selection import clean, each_dataset, selected
 from ldp3.results import rendering
 from ldp3.results.sheets import Sheet
 from ldp3.results.table import Results
+from ldp3.sizing.size import Size
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-STYLE: dict[str, Any] = {
-    "font.family": ["STIXGeneral", "DejaVu Sans"],  # both come with Matplotlib
-    "text.parse_math": False,  # a dollar in a label starts no formula
-    "font.size": 8,
-    "axes.labelsize": 8,
-    "xtick.labelsize": 7,
-    "ytick.labelsize": 7,
-    "legend.fontsize": 6.5,
-    "axes.linewidth": 0.6,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "lines.linewidth": 1,
-    "lines.markersize": 3.5,
-    "pdf.fonttype": 42,  # TrueType: conferences refuse Type 3
-    "svg.hashsalt": "ldp3",
-    "figure.dpi": 300,
-}
-METADATA: dict[str, dict[str, Any]] = {
-    "pdf": {"CreationDate": None, "ModDate": None, "Producer": None, "Creator": None},
-    "svg": {"Date": None, "Creator": None},
-    "png": {"Software": None},
-}
-
-
+DOTS = 300  # per inch, of a PNG
+IMAGES = ("pdf", "svg", "png")
 TEXTS: dict[str, Callable[[Sheet], str]] = {"tex": rendering.latex, "md": rendering.markdown}
-FORMATS = (*METADATA, *TEXTS, "bib")
+FORMATS = (*IMAGES, *TEXTS, "bib")
 
 
 @dataclass(frozen=True)
@@ -126,17 +101,34 @@ def plot(
     return written
 
 
+def plot_size(found: Size, path: str | Path) -> None:
+    """Draw the error against users for several ε into an .svg, .pdf or .png file."""
+    file = figure_path(path)
+    _save(svg(print_charts.size(found)), file)
+
+
+def figure_path(path: str | Path) -> Path:
+    """The path of a figure, by its ending."""
+    file = as_path(path, "a figure")
+    if file.suffix[1:] not in IMAGES:
+        raise InvalidParameter(f"A figure is .svg, .pdf or .png, got {str(file)!r}.")
+    return file
+
+
+def svg(spec: Spec) -> str:
+    """A finished specification as a drawing."""
+    import vl_convert  # holds a JavaScript engine
+
+    return str(vl_convert.vegalite_to_svg(spec))
+
+
 def _inline(parts: Mapping[str, Results], first_metric: bool, first_epsilon: bool) -> Figures:
     drawn: dict[str, str] = {}
     for name, part in parts.items():
         one = selected(part, str(part.table["metric"][0])) if first_metric else part
         found, where = Findings(one), f"{name}: " if len(parts) > 1 else ""
         epsilons = found.epsilons[:1] if first_epsilon else found.epsilons
-        with _drawing():
-            for title, figure in _figures(found, epsilons):
-                text = io.StringIO()
-                figure.savefig(text, format="svg", metadata=METADATA["svg"], bbox_inches="tight")
-                drawn[where + title] = text.getvalue()
+        drawn |= {where + title: svg(spec) for title, spec in _figures(found, epsilons)}
     return Figures(drawn)
 
 
@@ -160,53 +152,53 @@ def _write_texts(found: Findings, folder: Path, formats: Sequence[str]) -> list[
 
 
 def _write_figures(found: Findings, folder: Path, formats: Sequence[str]) -> list[Path]:
-    kinds = [kind for kind in METADATA if kind in formats]
+    kinds = [kind for kind in IMAGES if kind in formats]
     written: list[Path] = []
-    with _drawing():
-        for name, figure in _figures(found, found.epsilons) if kinds else ():
-            files = {kind: folder / f"{name}.{kind}" for kind in kinds}
-            save(figure, files)
-            written += files.values()
+    for name, spec in _figures(found, found.epsilons) if kinds else ():
+        drawn, files = svg(spec), [folder / f"{name}.{kind}" for kind in kinds]
+        for file in files:
+            _save(drawn, file)
+        written += files
     return written
 
 
-@contextmanager
-def _drawing() -> Iterator[None]:
-    from matplotlib import style
+def _save(drawn: str, file: Path) -> None:
+    """In the format that the file's ending says."""
+    import vl_convert
 
-    with style.context(["default", STYLE]), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph")  # a label in a script that no font here has
-        yield
-
-
-def save(figure: "Figure", files: Mapping[str, Path]) -> None:
-    """In every format, each cut to what is drawn."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
-    box = figure.get_tightbbox(renderer).padded(0.02)
-    for kind, file in files.items():
-        with whole_file(file) as temporary:
-            figure.savefig(temporary, format=kind, metadata=METADATA[kind], bbox_inches=box)
+    made: dict[str, Callable[[], bytes]] = {
+        ".svg": drawn.encode,
+        ".pdf": lambda: _sorted(vl_convert.svg_to_pdf(drawn)),
+        ".png": lambda: vl_convert.svg_to_png(drawn, ppi=DOTS),
+    }
+    content = made[file.suffix]()
+    with whole_file(file) as temporary:
+        temporary.write_bytes(content)
 
 
-def _figures(found: Findings, epsilons: Sequence[float]) -> Iterator[tuple[str, "Figure"]]:
+def _sorted(pdf: bytes) -> bytes:
+    """With the names in its dictionaries in order, which else come in another one each time."""
+    block = re.compile(rb"(?:^ +/\w+ \d+ 0 R\n)+", re.MULTILINE)
+    return block.sub(lambda found: b"".join(sorted(found[0].splitlines(keepends=True))), pdf)
+
+
+def _figures(found: Findings, epsilons: Sequence[float]) -> Iterator[tuple[str, Spec]]:
     """Every figure that these findings can fill, and what to call it; `epsilons` one by one."""
     names = _file_names(found.metrics)
     for metric, epsilon in ((m, e) for m, e in found.sheets if e in epsilons):
         where = f"{names[metric]}-{_number(epsilon)}"
-        yield f"heatmap-{where}", drawings.heat(found, metric, epsilon)
+        yield f"heatmap-{where}", print_charts.heat(found, metric, epsilon)
         if found.sizes_differ:
-            yield f"size-{where}", drawings.sizes(found, metric, epsilon)
+            yield f"size-{where}", print_charts.sizes(found, metric, epsilon)
         if found.frequencies is not None and metric == found.metrics[0]:
-            drawn = drawings.frequencies(found, found.frequencies, epsilon)
+            drawn = print_charts.frequencies(found, found.frequencies, epsilon)
             yield f"frequencies-{_number(epsilon)}", drawn
     for metric, name in names.items():
         if len(found.epsilons) > 1:
-            yield f"error-by-method-{name}", drawings.error(found, metric, "method")
-            yield f"error-by-protocol-{name}", drawings.error(found, metric, "protocol")
+            yield f"error-by-method-{name}", print_charts.error(found, metric, "method")
+            yield f"error-by-protocol-{name}", print_charts.error(found, metric, "protocol")
         if len(found.methods) > 1:
-            yield f"wins-{name}", drawings.wins(found, metric)
+            yield f"wins-{name}", print_charts.wins(found, metric)
 
 
 def _file_names(given: Iterable[str]) -> dict[str, str]:

@@ -1,22 +1,24 @@
 """One HTML page that holds everything: text, data, charts and the library that draws them."""
 
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ldp3.errors import InvalidParameter, as_path
+from ldp3 import kinds, specs
+from ldp3.errors import InvalidParameter, LDPError, as_path
 from ldp3.files import write_text
-from ldp3.reporting.attacked import Attacked
-from ldp3.reporting.charts.every import charts
-from ldp3.reporting.data import page_data
-from ldp3.reporting.findings import Findings
-from ldp3.reporting.frequencies import NUMBERS
-from ldp3.reporting.glossary import glossary, titles
-from ldp3.reporting.origin import command, origin
-from ldp3.reporting.overview import overview
-from ldp3.reporting.rendering import render, script
-from ldp3.reporting.selection import clean, each_dataset, is_attacked
+from ldp3.kinds import summary
+from ldp3.reporting.charts import charts
+from ldp3.reporting.filtering import clean, each_dataset, is_attacked
+from ldp3.reporting.findings import NUMBERS_CARRIED, Findings
+from ldp3.reporting.html import render, script
+from ldp3.reporting.page_data import overview, page_data
+from ldp3.reporting.under_attack import UnderAttack
 from ldp3.results import names
+from ldp3.results.names import written
 from ldp3.results.sheets import Sheet
 from ldp3.results.table import Results
 
@@ -24,6 +26,22 @@ SCRIPTS = (  # in this order, after the library
     "data.js", "names.js", "charts.js", "saving.js", "table.js", "overview.js", "attacked.js",
     "page.js",
 )  # fmt: skip
+# what repeats a run, by what its manifest calls it
+FLAGS = {
+    "-e": "epsilons",
+    "-p": "protocols",
+    "-m": "methods",
+    "-u": "metrics",
+    "-r": "repeats",
+    "--seed": "seed",
+    "--simulate": "simulate",
+    "--reference": "reference",
+}
+ATTACK_FLAGS = {flag: key for flag, key in FLAGS.items() if key != "reference"} | {
+    "--attack": "attacks",
+    "--targets": "targets",
+    "--fake-users": "fake_users",
+}
 
 
 def report(results: Results, path: str | Path) -> None:
@@ -45,8 +63,8 @@ def page_path(path: str | Path) -> Path:
 def page(results: Results, heading: str = "", said: str = "") -> str:
     """The page's text; with a heading of its own, and a sentence below it."""
     parts = each_dataset(results)
-    found = {n: Findings(clean(part), NUMBERS // len(parts)) for n, part in parts.items()}
-    attacked = {n: Attacked(part, found[n]) for n, part in parts.items() if is_attacked(part)}
+    found = {n: Findings(clean(part), NUMBERS_CARRIED // len(parts)) for n, part in parts.items()}
+    attacked = {n: UnderAttack(part, found[n]) for n, part in parts.items() if is_attacked(part)}
     attacks = [a for one in attacked.values() for a in one.attacks]
     words, read = glossary(found.values(), attacks), titles(found.values(), attacks)
     context = {
@@ -67,7 +85,7 @@ def page(results: Results, heading: str = "", said: str = "") -> str:
     return render("report.html", context, [_library(), *map(script, SCRIPTS)])
 
 
-def _dataset(found: Findings, attacked: Attacked | None) -> dict[str, Any]:
+def _dataset(found: Findings, attacked: UnderAttack | None) -> dict[str, Any]:
     """What the page says of one dataset."""
     return {
         "name": found.dataset,
@@ -146,7 +164,7 @@ def _limit(found: Findings) -> str:
     )
 
 
-def _attacked(attacked: Attacked) -> str:
+def _attacked(attacked: UnderAttack) -> str:
     """Who attacks, and what for."""
     targets = attacked.results.manifest.get("targets")
     named = f", who want to raise {', '.join(map(str, targets))}" if targets else ""
@@ -166,3 +184,95 @@ def _values(found: Findings) -> str:
 
 def _counted(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def origin(found: Findings) -> dict[str, str]:
+    """Data, seed and versions, and what is left out; what is not known is not among them."""
+    manifest = found.results.manifest
+    ways = " and ".join(found.results.table["simulate"].unique(maintain_order=True))
+    own = [entry for entry in _data(manifest) if entry.get("name") == found.dataset]
+    facts = {
+        "Dataset": f"{found.dataset}: {found.n:,} users, {found.d:,} values",
+        "SHA-256 of the data": own[0].get("digest") if own else None,
+        "Seed": manifest.get("seed"),
+        "Simulation": "every user perturbed" if ways == "users" else ways,
+        "Reference": manifest.get("reference"),
+        "Notes": " ".join(_texts(manifest.get("notes"))),
+        "Plug-ins": _pairs(manifest.get("plugins")),
+        "Versions": _pairs(manifest.get("versions")),
+        **{f"Left out: {what}": why for what, why in found.left_out.items()},
+    }
+    return {what: str(said) for what, said in facts.items() if said not in (None, "")}
+
+
+def command(manifest: Mapping[str, Any]) -> str | None:
+    """The command that was given; for a run from Python, one that gives the same table."""
+    if isinstance(manifest.get("command"), str):
+        return str(manifest["command"])
+    data = [entry["name"] for entry in _data(manifest) if isinstance(entry.get("name"), str)]
+    attacked = "fake_users" in manifest
+    flags = ATTACK_FLAGS if attacked else FLAGS
+    if not data or not all(key in manifest for key in flags.values()):
+        return None
+    words = ["ldp3", *(["attack", "poison"] if attacked else ["run"]), "-d", *data]
+    for flag, key in flags.items():
+        value = manifest[key] if isinstance(manifest[key], list) else [manifest[key]]
+        words += [flag, *(_word(one) for one in value if key != "attacks" or one != "none")]
+    if manifest.get("population") is not None:
+        words += ["--population", _word(manifest["population"])]
+    plugins = manifest.get("plugins")
+    files = [name for name in plugins if name.endswith(".py")] if isinstance(plugins, dict) else []
+    return shlex.join([*words, *(["--plugin", *files] if files else [])])
+
+
+def _data(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
+    given = manifest.get("data")
+    return [entry for entry in given if isinstance(entry, dict)] if isinstance(given, list) else []
+
+
+def _texts(given: object) -> list[str]:
+    return [note for note in given if isinstance(note, str)] if isinstance(given, list) else []
+
+
+def _word(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
+
+
+def _pairs(found: object) -> str:
+    if not isinstance(found, dict):
+        return ""
+    return ", ".join(f"{key} {value}" for key, value in found.items())
+
+
+def glossary(found: Iterable[Findings], attacks: Iterable[str] = ()) -> dict[str, str]:
+    """Metrics, protocols, methods and attacks as results name them; plug-ins that are here, too."""
+    return {name: said for name, kind in _named(found, attacks) if (said := meaning(kind, name))}
+
+
+def titles(found: Iterable[Findings], attacks: Iterable[str] = ()) -> dict[str, str]:
+    """What people read in place of each name, where that is another spelling."""
+    named = _named(found, attacks)
+    return {name: read for name, kind in named if (read := written(kind, name)) != name}
+
+
+def _named(found: Iterable[Findings], attacks: Iterable[str]) -> Iterator[tuple[str, type]]:
+    """Everything that results name, and its kind."""
+    every = kinds.every_kind()
+    yield from ((name, every["attacks"]) for name in attacks)
+    for one in found:
+        yield from ((name, every["metrics"]) for name in one.metrics)
+        yield from ((name, every["protocols"]) for name in one.protocols)
+        yield from ((name, every["methods"]) for name in one.methods)
+
+
+def meaning(kind: type, spec: str) -> str:
+    """The first line of what the class says of itself; of a chain, all of them.
+
+    >>> meaning(kinds.every_kind()["methods"], "base_pos+none")
+    'Negative estimates become zero; then: No post-processing'
+    """
+    said = []
+    for part in specs.split(spec, "+"):
+        with suppress(LDPError):
+            said.append(summary(kinds.look_up(kind, specs.parse(part)[0])))
+    return "; then: ".join(said)

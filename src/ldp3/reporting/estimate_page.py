@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 import polars as pl
 
-from ldp3.reporting.rendering import render, script
+from ldp3.reporting.html import render, script
 from ldp3.results import names
 
 

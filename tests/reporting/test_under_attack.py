@@ -8,11 +8,11 @@ import pytest
 import ldp3
 from ldp3.attacks.mga import MGA
 from ldp3.attacks.scene import TargetShare
-from ldp3.reporting.attacked import Attacked
-from ldp3.reporting.data import page_data
+from ldp3.reporting.filtering import IS_SHARE, clean
 from ldp3.reporting.findings import Findings
 from ldp3.reporting.page import page
-from ldp3.reporting.selection import IS_SHARE, clean
+from ldp3.reporting.page_data import page_data
+from ldp3.reporting.under_attack import UnderAttack
 from ldp3.results.table import Results
 from tests.reporting.examples import DATA
 
@@ -27,17 +27,17 @@ def results() -> Results:
 
 
 @pytest.fixture(scope="module")
-def attacked(results: Results) -> Attacked:
-    return Attacked(results, Findings(clean(results)))
+def attacked(results: Results) -> UnderAttack:
+    return UnderAttack(results, Findings(clean(results)))
 
 
-def test_the_rest_of_the_page_is_without_attacks(attacked: Attacked) -> None:
+def test_the_rest_of_the_page_is_without_attacks(attacked: UnderAttack) -> None:
     assert attacked.found.metrics == ["l1", "ndcg(k=3)"]
     assert set(attacked.found.results.table["attack"]) == {"none"}
 
 
 def test_of_all_attacks_the_one_that_harms_most_counts(
-    results: Results, attacked: Attacked
+    results: Results, attacked: UnderAttack
 ) -> None:
     rows = {(r["metric"], r["epsilon"], r["protocol"], r["method"]): r
             for r in attacked.worst().to_dicts()}  # fmt: skip
@@ -50,7 +50,7 @@ def test_of_all_attacks_the_one_that_harms_most_counts(
         assert (row["mean"], row["clean"]) == pytest.approx((worst, means["none"]), rel=1e-12)
 
 
-def test_gains_are_what_the_targets_rose_by(results: Results, attacked: Attacked) -> None:
+def test_gains_are_what_the_targets_rose_by(results: Results, attacked: UnderAttack) -> None:
     assert (attacked.fakes, attacked.share(200)) == ([200], 200 / 2200)
     shares = results.table.filter(IS_SHARE, epsilon=1.0, protocol="oue", method="none")
     mga, none = (shares.filter(attack=a)["value"].mean() for a in ("mga", "none"))
@@ -61,9 +61,9 @@ def test_gains_are_what_the_targets_rose_by(results: Results, attacked: Attacked
     assert row["gain"] == pytest.approx(mga - none)  # type: ignore[operator]
 
 
-def test_gains_from_mean_estimates_are_the_same(results: Results, attacked: Attacked) -> None:
+def test_gains_from_mean_estimates_are_the_same(results: Results, attacked: UnderAttack) -> None:
     bare = replace(results, table=results.table.filter(pl.col("metric") == "l1"))
-    again = Attacked(bare, Findings(clean(bare))).gains()
+    again = UnderAttack(bare, Findings(clean(bare))).gains()
     key = ("epsilon", "attack", "protocol", "method")
     measured = {tuple(row[k] for k in key): row["gain"] for row in attacked.gains()}
     assert {tuple(row[k] for k in key): row["gain"] for row in again} == pytest.approx(
@@ -71,7 +71,7 @@ def test_gains_from_mean_estimates_are_the_same(results: Results, attacked: Atta
     )
 
 
-def test_lines_are_the_formula_of_each_attack(attacked: Attacked) -> None:
+def test_lines_are_the_formula_of_each_attack(attacked: UnderAttack) -> None:
     lines = {(r["attack"], r["protocol"], r["epsilon"]): r for r in attacked.formulas()}
     oracle = ldp3.oracle("oue", 1.0, DATA.d)
     codes = tuple(sorted(map(int, np.argsort(DATA.histogram, kind="stable")[:2])))
@@ -80,7 +80,7 @@ def test_lines_are_the_formula_of_each_attack(attacked: Attacked) -> None:
     assert line["gain"] / line["share"] == pytest.approx(gain / attacked.share(200))  # type: ignore[operator]
 
 
-def test_weights_fall_and_guesses_rise(attacked: Attacked) -> None:
+def test_weights_fall_and_guesses_rise(attacked: UnderAttack) -> None:
     weights = [row["weight"] for row in attacked.weights() if row["protocol"] == "oue"]
     assert weights == sorted(weights, reverse=True)
     assert sum(row["ran"] for row in attacked.weights()) == 2 * 3
@@ -100,7 +100,7 @@ def test_several_numbers_of_fake_users_are_points_beside_one_line() -> None:
         DATA, 1.0, ["oue", "grr"], "norm_sub", ["l1", TargetShare(("bottom:2",))], repeats=2,
         attacks=["mga", "steer"], fake_users=["1%", "5%", 200], targets="bottom:2",
     )  # fmt: skip
-    one = Attacked(ldp3_results, Findings(clean(ldp3_results)))
+    one = UnderAttack(ldp3_results, Findings(clean(ldp3_results)))
     assert one.attacks == ["mga", "steer"]
     assert one.fakes == [20, 105, 200]
     for spec in one.attacks:
@@ -116,7 +116,7 @@ def test_several_numbers_of_fake_users_are_points_beside_one_line() -> None:
 def test_a_table_alone_shows_what_it_can(results: Results) -> None:
     bare = Results(results.table.filter(~IS_SHARE))
     found = Findings(clean(bare))
-    given = page_data(found, Attacked(bare, found))["attacked"]
+    given = page_data(found, UnderAttack(bare, found))["attacked"]
     assert given["gains"]["rows"] == given["formulas"]["rows"] == []
     assert len(given["worst"]["rows"]) == 24
     assert "An unknown number of fake users" in page(bare)

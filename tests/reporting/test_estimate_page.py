@@ -3,7 +3,7 @@ from html.parser import HTMLParser
 
 import polars as pl
 
-from ldp3.reporting.estimate import estimate_page
+from ldp3.reporting.estimate_page import estimate_page
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from ldp3.reporting import palette
+from ldp3.reporting.charts import COLOURS, DARK
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -44,5 +44,5 @@ def _environment() -> "Environment":
     )
     environment.filters["sha256"] = lambda text: b64encode(sha256(text.encode()).digest()).decode()
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
-    environment.globals |= {"light": palette.COLOURS, "dark": palette.DARK}
+    environment.globals |= {"light": COLOURS, "dark": DARK}
     return environment

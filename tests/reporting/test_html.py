@@ -1,8 +1,8 @@
 import pytest
 from jinja2 import UndefinedError
 
+from ldp3.reporting.html import render, script
 from ldp3.reporting.page import SCRIPTS
-from ldp3.reporting.rendering import render, script
 
 CONTEXT = {
     "name": "n", "facts": "f", "method": "m", "left_out": "", "rows": [], "remarks": [],

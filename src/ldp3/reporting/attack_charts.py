@@ -1,20 +1,29 @@
 """What attacks do: gain against fake users, worst errors, weight against ε, guessed values."""
 
-from ldp3.reporting.charts.heat import heat
-from ldp3.reporting.charts.parts import Spec, chart, colours, shapes, tooltip
+from ldp3.reporting.charts import Spec, chart, colours, heat, shapes, tooltip
 from ldp3.reporting.findings import Findings
 
 SHARE = {"format": ".2~%"}
 
 
-def worst(found: Findings) -> Spec:
+def attack_charts(found: Findings) -> dict[str, Spec]:
+    """The charts of what attacks do, by the place on the page."""
+    return {
+        "worst": _worst(found),
+        "gain": _gain(found),
+        "weight": _weight(found),
+        "success": _success(found),
+    }
+
+
+def _worst(found: Findings) -> Spec:
     """The worst mean of every protocol and method over the attacks."""
     spec = heat(found)
     spec["encoding"]["tooltip"] = tooltip("protocol", "method", "attack", "mean", "clean")
     return spec
 
 
-def gain(found: Findings) -> Spec:
+def _gain(found: Findings) -> Spec:
     """What the targets gain against the share of fake users: lines by formula, points measured."""
     axis = {"axis": {**SHARE, "tickCount": 5}}
     return chart(
@@ -44,7 +53,7 @@ def gain(found: Findings) -> Spec:
     )
 
 
-def weight(found: Findings) -> Spec:
+def _weight(found: Findings) -> Spec:
     """How many honest votes one fake report weighs, against ε."""
     logarithmic = {"scale": {"type": "log", "nice": False, "padding": 10}}
     few = {"axis": {"format": "~g", "tickCount": 5}}
@@ -70,7 +79,7 @@ def weight(found: Findings) -> Spec:
     )
 
 
-def success(found: Findings) -> Spec:
+def _success(found: Findings) -> Spec:
     """How often a person's value is guessed, against the number of reports that were seen."""
     return chart(
         "How often a person's value is guessed after some reports.",

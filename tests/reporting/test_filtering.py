@@ -6,7 +6,7 @@ import pytest
 
 import ldp3
 from ldp3.errors import LDPError
-from ldp3.reporting.checks import check
+from ldp3.reporting.filtering import check, each_dataset, selected
 from ldp3.results.table import Results
 from tests.reporting.examples import DATA, several
 
@@ -69,3 +69,24 @@ def test_means_of_another_domain_are_refused(results: Results) -> None:
     ):
         with pytest.raises(LDPError, match="not those of its 8 values"):
             check(replace(results, means=bad))
+
+
+@pytest.fixture(scope="module")
+def two() -> Results:
+    data = [DATA, "zipf(d=16, n=5000, s=1.5)"]
+    methods, metrics = ["norm_sub", "power"], ["l1", "ndcg(k=3)"]
+    return ldp3.benchmark(data, [1.0, 2.0], ["grr", "oue"], methods, metrics, repeats=3)
+
+
+def test_each_dataset_is_a_part_of_the_table(two: Results) -> None:
+    parts = each_dataset(two)
+    assert sum(len(part.table) for part in parts.values()) == len(two.table)
+    for name, part in parts.items():
+        assert set(part.table["dataset"]) == {name}
+
+
+def test_a_selection_keeps_the_rest_of_the_results(two: Results) -> None:
+    some = selected(two, "l1", 2)
+    assert set(some.table["metric"]) == {"l1"}
+    assert set(some.table["epsilon"]) == {2.0}
+    assert some.manifest is two.manifest

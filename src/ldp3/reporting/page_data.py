@@ -1,11 +1,14 @@
 """What the page's scripts work on, as JSON can hold it."""
 
+from collections.abc import Mapping
 from typing import Any
 
-from ldp3.reporting.attacked import Attacked
-from ldp3.reporting.charts.every import attacked_charts, charts
-from ldp3.reporting.findings import Findings
-from ldp3.reporting.frequencies import Frequencies
+from ldp3.reporting.attack_charts import attack_charts
+from ldp3.reporting.charts import charts
+from ldp3.reporting.findings import Findings, Frequencies
+from ldp3.reporting.under_attack import UnderAttack
+from ldp3.results import verdict
+from ldp3.results.verdict import Compared
 
 COLUMNS = (
     "metric", "epsilon", "protocol", "method", "mean", "std", "low", "high", "min", "max",
@@ -13,7 +16,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def page_data(found: Findings, attacked: Attacked | None = None) -> dict[str, Any]:
+def page_data(found: Findings, attacked: UnderAttack | None = None) -> dict[str, Any]:
     """Names, numbers, and the charts to put them into."""
     names: dict[str, list[Any]] = {
         "metric": found.metrics,
@@ -31,7 +34,7 @@ def page_data(found: Findings, attacked: Attacked | None = None) -> dict[str, An
         "frequencies": None
         if found.frequencies is None
         else _frequencies(found, found.frequencies),
-        "charts": charts(found) | ({} if attacked is None else attacked_charts(found)),
+        "charts": charts(found) | ({} if attacked is None else attack_charts(found)),
         "attacked": None if attacked is None else _attacked(attacked),
     }
 
@@ -80,7 +83,7 @@ def _frequencies(found: Findings, given: Frequencies) -> dict[str, Any]:
     }
 
 
-def _attacked(given: Attacked) -> dict[str, Any]:
+def _attacked(given: UnderAttack) -> dict[str, Any]:
     rows = {
         "worst": given.worst().to_dicts(),
         "gains": given.gains(),
@@ -100,3 +103,40 @@ def _packed(rows: list[dict[str, Any]]) -> dict[str, Any]:
 def _short(value: Any, digits: int = 6) -> Any:
     """A number without the digits that nobody sees."""
     return float(f"{value:.{digits}g}") if isinstance(value, float) else value
+
+
+def compared(found: Mapping[str, Findings], metric: str, epsilon: float) -> list[Compared]:
+    """Every combination that ran on all datasets, from the one that never loses much."""
+    sheets = [one.sheets.get((metric, epsilon)) for one in found.values()]
+    known = [sheet for sheet in sheets if sheet is not None]
+    return verdict.compared(known) if len(known) == len(sheets) else []
+
+
+def overview(found: Mapping[str, Findings]) -> list[dict[str, Any]]:
+    """For each metric and ε: sentences and rows, as JSON can hold them."""
+    questions = dict.fromkeys(key for one in found.values() for key in one.sheets)
+    made = []
+    for metric, epsilon in questions:
+        rows = compared(found, metric, epsilon)
+        if rows:
+            made.append(
+                {
+                    "metric": metric,
+                    "epsilon": epsilon,
+                    "sentences": verdict.over_datasets(rows, list(found), metric, epsilon),
+                    "rows": [_compared_row(row) for row in rows],
+                }
+            )
+    return made
+
+
+def _compared_row(row: Compared) -> dict[str, Any]:
+    return {
+        "protocol": row.pair[0],
+        "method": row.pair[1],
+        "worst": round(row.worst, 5),
+        "rank": round(row.rank, 2),
+        "best": sum(row.tied),
+        "losses": [round(loss, 5) for loss in row.losses],
+        "tied": list(row.tied),
+    }

@@ -13,8 +13,8 @@ from ldp3.attacks.scene import fake_count
 from ldp3.attacks.targets import target_codes
 from ldp3.errors import LDPError
 from ldp3.protocols.base import PureOracle
+from ldp3.reporting.filtering import IS_SHARE
 from ldp3.reporting.findings import Findings
-from ldp3.reporting.selection import IS_SHARE
 from ldp3.results.table import Results
 from ldp3.threats.inference import exact_success, simulated_successes
 from ldp3.types import Dataset
@@ -26,11 +26,11 @@ PEOPLE, FEWEST = 4_000, 400  # simulated where there is no sum; with fewer there
 WORK = 2 * 10**8  # supports that are looked up for that, for each protocol and ε
 EPSILONS = 25  # on a line against ε
 PAIR = ["metric", "epsilon", "protocol", "method"]
-ARM = ["epsilon", "attack", "protocol", "method"]
+UNIT = ["epsilon", "attack", "protocol", "method"]
 
 
 @dataclass(frozen=True)
-class Attacked:
+class UnderAttack:
     """The attacked collections of one dataset beside its clean ones.
 
     Parameters
@@ -115,7 +115,7 @@ class Attacked:
         on = ["epsilon", "protocol", "method"]
         joined = held.filter(pl.col("attack") != "none").join(clean, on=on, maintain_order="left")
         gain = pl.col("held") - pl.col("clean")
-        rows = joined.select(*ARM, gain=gain).to_dicts()
+        rows = joined.select(*UNIT, gain=gain).to_dicts()
         arms = [self.arms[row["attack"]] for row in rows]
         return [{**row, "attack": spec, "share": self.share(m)}
                 for row, (spec, m) in zip(rows, arms, strict=True) if m is not None]  # fmt: skip
@@ -124,12 +124,12 @@ class Attacked:
         """What the targets' estimates sum to, on average: as it was measured, or from the means."""
         own = self.results.table.filter(IS_SHARE)
         if len(own):
-            return own.group_by(ARM, maintain_order=True).agg(held=pl.col("value").mean())
+            return own.group_by(UNIT, maintain_order=True).agg(held=pl.col("value").mean())
         means, targets = self.results.means, self.targets
         if means is None or targets is None:
             return None
         held = pl.col("frequencies").list.gather(list(targets)).list.sum()
-        return means.filter(dataset=self.found.dataset).select(*ARM, held=held)
+        return means.filter(dataset=self.found.dataset).select(*UNIT, held=held)
 
     def share(self, fakes: int) -> float:
         """The share of so many fake users among all."""
