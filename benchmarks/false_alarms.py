@@ -17,7 +17,7 @@ from ldp3.kinds import find
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.verification import findings
 from ldp3.verification.base import ALPHA
-from ldp3.verification.looks import SUSPICIOUS
+from ldp3.verification.cases import SUSPICIOUS
 
 EPSILONS = 0.05, 0.5, 1.0, 2.0, 4.0, 6.0, 8.5, 11.0, 14.0, 17.0, 20.0
 DOMAINS = 2, 5, 17, 70

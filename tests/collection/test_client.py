@@ -16,7 +16,8 @@ from ldp3.collection.plan import Plan, deployable
 from ldp3.errors import InvalidValue
 from ldp3.protocols.base import FrequencyOracle, PureOracle
 from ldp3.randomness import SecureGenerator, Words
-from ldp3.verification.base import ALPHA, binomial_p
+from ldp3.verification.base import ALPHA
+from ldp3.verification.statistics import binomial_p
 
 SPECS = deployable()
 COLOURS = ("red", "green", "blue", "other")

@@ -17,7 +17,8 @@ from ldp3.kernels.sampling import (
     subset_counts,
 )
 from ldp3.kernels.source import Key, key_of, open_source
-from ldp3.verification.base import ALPHA, mean_p
+from ldp3.verification.base import ALPHA
+from ldp3.verification.statistics import mean_p
 from tests.laws import variance_p
 
 DRAWS = 200_000

@@ -16,7 +16,8 @@ from ldp3.protocols.pgr import PGR
 from ldp3.protocols.singer import Geometry, prime_factors, primitive_polynomial
 from ldp3.randomness import WORDS
 from ldp3.types import Tally
-from ldp3.verification.base import ALPHA, mean_p
+from ldp3.verification.base import ALPHA
+from ldp3.verification.statistics import mean_p
 from tests.laws import same_law_p
 
 SPACES = [(2, 3), (3, 3), (4, 3), (5, 3), (7, 3), (8, 3), (9, 3), (16, 3), (25, 3), (27, 3)]

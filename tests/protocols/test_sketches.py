@@ -7,7 +7,8 @@ import ldp3
 from ldp3 import LDPError, stream
 from ldp3.protocols.sketches import CMS, FLH, HCMS, Sketch
 from ldp3.verification import findings
-from ldp3.verification.base import ALPHA, mean_p
+from ldp3.verification.base import ALPHA
+from ldp3.verification.statistics import mean_p
 from tests.laws import variance_p
 
 SMALL = {"k": 16, "m": 16}

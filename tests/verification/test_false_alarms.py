@@ -6,7 +6,7 @@ from scipy import stats
 import ldp3
 from ldp3.verification import findings
 from ldp3.verification.base import ALPHA
-from ldp3.verification.looks import SUSPICIOUS
+from ldp3.verification.cases import SUSPICIOUS
 
 PROTOCOLS = "grr", "rappor", "oue", "blh", "olh", "ss"
 OTHERS = "ue", "hr", "hrr", "pgr", "the", "she", "hpgr", "mss", "rhr"

@@ -10,8 +10,8 @@ from ldp3.metrics.base import Metric
 from ldp3.postprocessing.base import PostProcessor
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.verification import Finding, findings
-from ldp3.verification.case import OracleCase
-from ldp3.verification.privacy import every_value
+from ldp3.verification.cases import OracleCase
+from ldp3.verification.supports import every_value
 from ldp3.verification.verify import ATTACKED, PEOPLE
 from tests.verification.planted import (
     attacks,
@@ -209,6 +209,10 @@ def test_the_check_that_is_meant_catches_an_attack(name: str, check: str) -> Non
         (metrics.Fickle(), "The same vectors give the same value"),
         (metrics.Forgetful(), "Made twice for a dataset, it is the same metric"),
         (metrics.NotZeroAtTheTruth(), "A distance is 0 at the truth"),
+        (metrics.NotZeroForCounts(), "A distance is 0 at the truth"),
+        (metrics.NegativeForLargeEstimates(), "A distance is at least 0"),
+        (metrics.UndefinedForOneValue(), "Any two finite vectors have a finite value"),
+        (metrics.UndefinedForNobody(), "Any two finite vectors have a finite value"),
         (metrics.InfiniteAtTies(), "Any two finite vectors have a finite value"),
         (metrics.InfiniteAtZeros(), "Any two finite vectors have a finite value"),
         (metrics.RewardsShrinkage(), "No estimate beats the truth, as better = 'lower' says"),

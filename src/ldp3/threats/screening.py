@@ -11,7 +11,7 @@ from ldp3.protocols.local_hashing import LocalHashing
 from ldp3.protocols.unary import UnaryEncoding
 from ldp3.threats.findings import Finding
 from ldp3.threats.pairs import independent
-from ldp3.verification.base import binomial_p
+from ldp3.verification.statistics import binomial_p
 
 NEAR = 2.0  # standard deviations within which a pair is not worth an exact p-value
 EXPECTED = 20.0  # reports of a group of sizes, at least: rare sizes are taken together

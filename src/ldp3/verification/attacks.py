@@ -16,8 +16,8 @@ from ldp3.progress import Progress
 from ldp3.protocols.base import PureOracle, build_oracle
 from ldp3.randomness import stream
 from ldp3.types import Tally
-from ldp3.verification.base import ALPHA, Finding, binomial_p, exact, examine, mean_p
-from ldp3.verification.randomness import untouched_globals
+from ldp3.verification.base import ALPHA, Finding, exact, examine, untouched_globals
+from ldp3.verification.statistics import binomial_p, mean_p
 
 PROTOCOLS = "grr", "oue", "olh", "ss(k=4)", "pgr"  # one of each form that reports can have
 EPSILON = 1.0
@@ -116,7 +116,7 @@ def without_fakes(case: AttackCase) -> Iterator[Finding]:
     yield exact(NOBODY, quiet, evidence)
 
 
-def manners(case: AttackCase) -> Iterator[Finding]:
+def own_randomness(case: AttackCase) -> Iterator[Finding]:
     """Randomness comes from the generator alone."""
     known = case.attack.honest.copy()
     with untouched_globals() as touched:
@@ -199,4 +199,4 @@ def _distance(one: IntArray, other: IntArray) -> float:
     return float(ks_2samp(one, other, method="asymp").statistic)
 
 
-CHECKS = taken_by_the_server, without_fakes, manners, stated_rates, stated_gain, one_law
+CHECKS = taken_by_the_server, without_fakes, own_randomness, stated_rates, stated_gain, one_law

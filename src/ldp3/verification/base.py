@@ -1,18 +1,22 @@
-"""Findings, and statistical tests whose chance of a false alarm is known."""
+"""Findings, and what a call may not leave behind: a moved generator, something remembered."""
 
+import random
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
+from types import ModuleType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ldp3.arrays import BoolArray, FloatArray
 from ldp3.plugins import blame
 from ldp3.progress import Progress
 
+OURS = "ldp3."  # classes and modules that remember nothing
+PLAIN = bool, int, float, complex, str, bytes, type(None), tuple, list, dict, set
 ALPHA = 1e-6  # chance that one statistical check fails by accident
-MOSTLY = 0.9  # share of errors that are alike, above which the others are rare
 
 
 @dataclass(frozen=True)
@@ -147,120 +151,72 @@ def exact(check: str, passed: object, evidence: str) -> Finding:
     return Finding(check, bool(passed), evidence)
 
 
-def binomial_p(
-    successes: NDArray[Any] | np.integer[Any] | int,
-    trials: NDArray[Any] | int,
-    p: float | FloatArray,
-) -> FloatArray:
-    """Exact two-sided p-values of counts that should be Binomial(trials, p)."""
-    k, n = (np.asarray(x, dtype=np.float64) for x in (successes, trials))
-    low, high = at_least_p(n - k, n, 1 - np.asarray(p)), at_least_p(k, n, p)
-    return np.minimum(1.0, 2 * np.minimum(low, high))
+@contextmanager
+def untouched_globals() -> Iterator[list[str]]:
+    """A list that says afterwards which of the global generators were moved on.
 
-
-def far_binomial_p(
-    successes: NDArray[Any], trials: NDArray[Any] | int, p: FloatArray
-) -> FloatArray:
-    """The same for very many counts at once: exact where it can matter, 1 near the mean."""
-    k, n, p = np.broadcast_arrays(
-        *(np.asarray(x, dtype=np.float64) for x in (successes, trials, p))
-    )
-    far = np.abs(k - n * p) > 2.5 * np.sqrt(n * p * (1 - p))
-    made = np.ones(k.shape)
-    made[far] = binomial_p(k[far], n[far], p[far])
-    return made
-
-
-def at_least_p(
-    successes: NDArray[Any] | int, trials: NDArray[Any] | int, p: float | FloatArray
-) -> FloatArray:
-    """Exact p-values, against more: how likely Binomial(trials, p) is to reach these counts."""
-    from scipy.special import betainc
-
-    k, n = (np.asarray(x, dtype=np.float64) for x in (successes, trials))
-    reached = betainc(np.maximum(k, 1), np.maximum(n - k, 0) + 1, p)
-    return np.where(k > 0, np.where(k > n, 0.0, reached), 1.0)
-
-
-def mean_p(samples: FloatArray, expected: float | FloatArray) -> FloatArray:
-    """Two-sided p-values that the rows of `samples` have this mean, per column (t-test)."""
-    from scipy.special import stdtr
-
-    samples = samples.reshape(len(samples), -1)
-    error = samples.mean(axis=0) - expected
-    scale = samples.std(axis=0, ddof=1) / np.sqrt(len(samples))
-    constant = scale <= 1e-12 * np.maximum(1.0, np.abs(samples).max(axis=0))
-    t = error / np.where(constant, 1.0, scale)
-    return np.where(constant, np.abs(error) < 1e-9, 2 * stdtr(len(samples) - 1, -np.abs(t)))
-
-
-def bias_p(errors: FloatArray, variance: FloatArray) -> FloatArray:
-    """Two-sided p-values that rows of `errors` with this variance have mean 0, per column.
-
-    Where nearly all errors are alike, the others are too rare for a t-test: the p-value is at
-    least what Bernstein's inequality gives, with the largest error there is for the largest that
-    there could be.
+    Meanwhile they are in a state that nobody has chosen; then they are as they were before.
     """
-    mean, largest = np.abs(errors.mean(axis=0)), np.abs(errors).max(axis=0)
-    exponent = len(errors) * mean**2 / 2 / (variance + largest * mean / 3)
-    bound = np.minimum(1.0, 2 * np.exp(-exponent))
-    usual = mean_p(errors, 0.0)
-    return np.where(rare(errors, variance), np.maximum(usual, bound), usual)
+    touched: list[str] = []
+    before = random.getstate(), np.random.get_state()  # noqa: NPY002
+    random.seed(0x1D93)
+    np.random.seed(0x1D93)  # noqa: NPY002
+    fresh = random.getstate(), _numpy_state()
+    try:
+        yield touched
+    finally:
+        touched += ["Python's `random`"] if random.getstate() != fresh[0] else []
+        touched += ["`numpy.random`"] if _numpy_state() != fresh[1] else []
+        random.setstate(before[0])
+        np.random.set_state(before[1])  # noqa: NPY002
 
 
-def rare(errors: FloatArray, variance: FloatArray) -> BoolArray:
-    """The columns in which more than nine of ten errors are about the same, for this variance."""
-    return np.asarray(_alike(errors, variance) > MOSTLY)
+def _numpy_state() -> str:
+    """The state of NumPy's global generator."""
+    with np.printoptions(threshold=2**20):
+        return repr(np.random.get_state())  # noqa: NPY002
 
 
-def _alike(errors: FloatArray, variance: FloatArray) -> FloatArray:
-    """The share of errors within a tenth of the standard deviation of the median, per column."""
-    near = np.abs(errors - np.median(errors, axis=0)) <= 0.1 * np.sqrt(variance)
-    return np.asarray(near.mean(axis=0))
+@contextmanager
+def forgetting(thing: object) -> Iterator[None]:
+    """Let everything that a plug-in has put aside meanwhile be forgotten afterwards.
 
-
-def spread_p(errors: FloatArray, expected: FloatArray) -> FloatArray:
-    """Two-sided p-values that rows of `errors` vary around 0 with this variance, per column.
-
-    χ², with the degrees of freedom that the kurtosis of the errors leaves (Box 1953): squares are
-    too skewed for a t-test of few of them. Where nearly all errors are alike, the number of the
-    others is Poisson's. If there are none, this is no evidence.
+    That is: attributes of the object and of its classes, and plain values in their modules.
     """
-    from scipy.special import chdtr, chdtrc, gammainc, gammaincc
-
-    squares, runs = errors**2, len(errors)
-    spread = np.maximum(squares.mean(axis=0), 1e-150)
-    tailed = np.maximum((squares**2).mean(axis=0), 1e-300) / spread**2  # kurtosis
-    freedom = runs / (1 + np.maximum(tailed - 3, 0) / 2)
-    statistic = freedom * spread / expected
-    many = np.minimum(chdtr(freedom, statistic), chdtrc(freedom, statistic))
-    events = runs / tailed
-    mean = events * expected / spread
-    few = np.minimum(gammaincc(events + 1, mean), gammainc(events, mean))
-    alike = _alike(errors, expected)
-    p = np.minimum(1.0, 2 * np.where(alike > MOSTLY, few, many))
-    return np.where(alike == 1, 1.0, p)
+    classes = [c for c in type(thing).__mro__ if not c.__module__.startswith((OURS, "builtins"))]
+    modules = [m for c in classes if isinstance(m := sys.modules.get(c.__module__), ModuleType)]
+    holders: list[Any] = [*([thing] if hasattr(thing, "__dict__") else []), *classes, *modules]
+    before = [_plain(vars(holder)) for holder in holders]
+    yield
+    for holder, kept in zip(holders, before, strict=True):
+        _restore(holder, kept)
 
 
-def autocorrelation_p(coins: NDArray[Any], reach: int | None = None) -> FloatArray:
-    """p-values that a row of coins is independent at every lag up to half its length."""
-    from scipy.special import ndtr
-
-    n = len(coins)
-    away = coins - coins.mean()
-    spectrum = np.fft.rfft(away, 2 * n)  # twice the length: no wrapping around
-    lags = np.arange(1, (reach or n // 2) + 1)
-    products = np.fft.irfft(np.abs(spectrum) ** 2, 2 * n)[lags]
-    spread = max(float((away**2).mean()), np.finfo(float).tiny)
-    return 2 * ndtr(-np.abs(products) / spread / np.sqrt(n - lags))
+def _plain(names: Any) -> dict[str, Any]:
+    return {k: deepcopy(v) for k, v in names.items() if _is_plain(k, v)}
 
 
-def clopper_pearson(successes: int, trials: int, alpha: float) -> tuple[float, float]:
-    """Lower and upper bound of a probability, each wrong with probability `alpha` at the most."""
-    from scipy.special import betaincinv
+def _is_plain(name: str, value: object) -> bool:
+    return not name.startswith("__") and type(value) in PLAIN
 
-    low = float(betaincinv(successes, trials - successes + 1, alpha)) if successes else 0.0
-    high = 1.0
-    if successes < trials:
-        high = float(1 - betaincinv(trials - successes, successes + 1, alpha))
-    return low, high
+
+def _restore(holder: Any, kept: dict[str, Any]) -> None:
+    for name, value in list(vars(holder).items()):
+        if name not in kept and _is_plain(name, value):
+            _drop(holder, name)
+    for name, value in kept.items():
+        _put(holder, name, value)
+
+
+def _drop(holder: Any, name: str) -> None:
+    if isinstance(holder, type | ModuleType):
+        delattr(holder, name)
+    else:
+        object.__delattr__(holder, name)  # frozen dataclasses too
+
+
+def _put(holder: Any, name: str, value: object) -> None:
+    if isinstance(holder, type | ModuleType):
+        setattr(holder, name, value)
+    else:
+        object.__setattr__(holder, name, value)

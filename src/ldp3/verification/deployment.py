@@ -9,13 +9,12 @@ from ldp3.arrays import FloatArray, Reports
 from ldp3.errors import whole
 from ldp3.protocols.base import PureOracle
 from ldp3.randomness import Words
-from ldp3.verification.base import Finding, binomial_p, exact
-from ldp3.verification.case import OracleCase
+from ldp3.verification.base import Finding, exact
+from ldp3.verification.cases import OracleCase, persistent
 from ldp3.verification.independence import view
-from ldp3.verification.looks import persistent
-from ldp3.verification.telling import told_apart_p
+from ldp3.verification.statistics import binomial_p, told_apart_p
 
-DRAWS = 2_000  # per value, of short reports
+DRAWN_ONE_BY_ONE = 2_000  # per value, of short reports
 
 
 def written(case: OracleCase) -> Iterator[Finding]:
@@ -98,7 +97,7 @@ def drawn_law(case: OracleCase) -> Iterator[Finding]:
 
 def _drawn(case: OracleCase, value: int) -> Reports:
     """Reports drawn one by one; fewer if they are long."""
-    usual = max(500, DRAWS // max(1, case.oracle.report_bits // 64))
+    usual = max(500, DRAWN_ONE_BY_ONE // max(1, case.oracle.report_bits // 64))
     words = Words.drawn(case.stream(f"draw {value}"))
     size = min(case.count(usual, 8), case.size)
     return _reports(case, [case.oracle.draw(value, words) for _ in range(size)])

@@ -6,11 +6,9 @@ import numpy as np
 
 from ldp3.arrays import BoolArray, FloatArray, Reports
 from ldp3.protocols.base import CHUNK
-from ldp3.verification.base import Finding, autocorrelation_p, far_binomial_p
-from ldp3.verification.case import OracleCase
-from ldp3.verification.features import as_bytes, fold
-from ldp3.verification.looks import persistent
-from ldp3.verification.telling import View, told_apart_p
+from ldp3.verification.base import Finding
+from ldp3.verification.cases import OracleCase, as_bytes, fold, persistent
+from ldp3.verification.statistics import View, autocorrelation_p, far_binomial_p, told_apart_p
 
 BATCHES = 600  # small ones
 PLACES = 300  # users in a batch whose places are looked at
@@ -18,7 +16,7 @@ ROWS = 100  # such batches
 CROWD = 40_000  # users in one batch
 AFTER = 4_000  # users after a chunk of others
 COINS = 6  # columns of a report whose sequence over users is looked at
-BITS = 256  # of one user that are held against those of the next
+NEIGHBOUR_BITS = 256  # of one user that are held against those of the next
 SHUFFLES = 1_099  # enough for a p-value below 10^-3
 RARE = 0.05  # what happens less often has too long a tail for a first look
 
@@ -29,7 +27,7 @@ def view(case: OracleCase, reports: Reports) -> View:
     features, held = case.features, case.supported(reports, *ends)
     codes = np.concatenate([features.codes(reports), held, held @ np.array([[1], [2]], np.uint8)
                             if held.size else held], axis=1)  # fmt: skip
-    bits = np.concatenate([features.bits(reports)[:, :BITS], held == 1], axis=1)
+    bits = np.concatenate([features.bits(reports)[:, :NEIGHBOUR_BITS], held == 1], axis=1)
     return View(codes, bits, fold(as_bytes(reports)))
 
 
@@ -165,7 +163,7 @@ def _next_users_p(case: OracleCase) -> FloatArray:
     from scipy.special import ndtr
 
     made, ends = [], (case.values[0], case.values[-1])
-    count = min(BITS, case.features.bits(case.reports[ends[0]][:1]).shape[1])
+    count = min(NEIGHBOUR_BITS, case.features.bits(case.reports[ends[0]][:1]).shape[1])
     if case.focus is not None:
         which, j, k = np.unravel_index(case.focus, (2, count, count))
         first, second = case.features.bits(case.reports[ends[which]], int(j), int(k)).T

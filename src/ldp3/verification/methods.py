@@ -14,12 +14,10 @@ from ldp3.postprocessing.base import PostProcessor
 from ldp3.progress import Progress
 from ldp3.randomness import stream
 from ldp3.types import Estimate, Tally
-from ldp3.verification.base import Finding, exact, examine
-from ldp3.verification.randomness import untouched_globals
-from ldp3.verification.state import forgetting
+from ldp3.verification.base import Finding, exact, examine, forgetting, untouched_globals
 
-SMALL = 2, 3, 5, 17, 70  # domains in which everything is tried
-LARGE = 300, 1000, 4000  # domains in which little is tried
+SMALL_DOMAINS = 2, 3, 5, 17, 70  # domains in which everything is tried
+LARGE_DOMAINS = 300, 1000, 4000  # domains in which little is tried
 SUPPORTS = {
     "with p=0.5 and q=0.25": Support(0.5, 0.25),
     "with p=0.75 and q=0.5": Support(0.75, 0.5),  # p + q above 1, as BLH has
@@ -103,9 +101,9 @@ class MethodCase:
     def every_estimate(self) -> dict[str, Estimate]:
         """Ordinary estimates, and what a server hopes never to see."""
         made = {}
-        for d in SMALL + LARGE:
+        for d in SMALL_DOMAINS + LARGE_DOMAINS:
             for what, f in self._frequencies(d).items():
-                for n in (1, 10**6, 10**12) if d in SMALL else (10**6,):
+                for n in (1, 10**6, 10**12) if d in SMALL_DOMAINS else (10**6,):
                     for kind in NOISES:
                         made[f"{what}, d={d}, n={n}, {kind}"] = estimate_of(f, n, kind)
         return made
@@ -120,7 +118,7 @@ class MethodCase:
             "ties": np.round(truth + rng.normal(0, 0.05, d), 1),
             "all equal": np.full(d, -0.3),
         }
-        if d in LARGE:
+        if d in LARGE_DOMAINS:
             return usual
         one = np.zeros(d)
         one[d // 2] = 1e6

@@ -11,36 +11,33 @@ from ldp3.progress import Progress
 from ldp3.protocols.base import FrequencyOracle, PureOracle
 from ldp3.verification import (
     deployment,
-    estimates,
+    estimation,
     independence,
-    manners,
+    perturbation,
     privacy,
-    randomness,
     simulation,
     supports,
-    tallies,
 )
-from ldp3.verification.audit import audit
 from ldp3.verification.base import Finding, examine
-from ldp3.verification.case import OracleCase
+from ldp3.verification.cases import OracleCase
 
 Check = Callable[[OracleCase], Iterator[Finding]]
 CHECKS: tuple[Check, ...] = (
-    manners.one_form,
+    perturbation.one_form,
     privacy.bounded_ratio,
-    audit,
-    privacy.every_value,
+    privacy.audit,
+    supports.every_value,
     independence.batches,
     independence.neighbours,
     independence.independence,
-    randomness.generator_alone,
-    randomness.enough_randomness,
-    manners.bad_values,
-    estimates.unbiased,
-    estimates.sound_estimate,
-    tallies.adding_up,
-    tallies.nobody,
-    manners.validity,
+    perturbation.generator_alone,
+    perturbation.enough_randomness,
+    perturbation.bad_values,
+    estimation.unbiased,
+    estimation.sound_estimate,
+    estimation.adding_up,
+    estimation.nobody,
+    estimation.validity,
     simulation.simulation,
     simulation.crowds,
     supports.channel,
@@ -51,10 +48,10 @@ OF_PURE_ORACLES: tuple[Check, ...] = (
     supports.small_biases,
     supports.declared_law,
     supports.fixed_support,
-    tallies.counting,
-    estimates.formula,
-    estimates.stated_variance,
-    estimates.impossible_tallies,
+    estimation.counting,
+    estimation.formula,
+    estimation.stated_variance,
+    estimation.impossible_tallies,
 )
 OF_DEPLOYABLE_ORACLES: tuple[Check, ...] = (
     deployment.written,

@@ -7,11 +7,9 @@ import numpy as np
 from ldp3.arrays import FloatArray, IntArray, Total
 from ldp3.protocols.base import FrequencyOracle, PureOracle
 from ldp3.types import Tally
-from ldp3.verification.base import Finding, bias_p, binomial_p, exact, spread_p
-from ldp3.verification.case import RUNS, SMALL, OracleCase
-from ldp3.verification.features import Codes, fold
-from ldp3.verification.looks import persistent
-from ldp3.verification.telling import View, told_apart_p
+from ldp3.verification.base import Finding, exact
+from ldp3.verification.cases import RUNS, SMALL_DOMAIN, OracleCase, fold, persistent
+from ldp3.verification.statistics import Codes, View, bias_p, binomial_p, spread_p, told_apart_p
 
 CROWDS = 60, 2_000, 50_000, 10**6, 10**10  # users
 DRAWN = 100  # populations of each size, in a small domain
@@ -23,8 +21,8 @@ def simulation(case: OracleCase) -> Iterator[Finding]:
     oracle, d = case.oracle, case.oracle.d
     if type(oracle).simulate is FrequencyOracle.simulate:
         return
-    yield from _manners(case, _handful(d, 6))
-    for n, runs in ((6, 2 * RUNS), (300, RUNS // 4)) if d <= SMALL else ((6, RUNS // 4),):
+    yield from _own_randomness(case, _handful(d, 6))
+    for n, runs in ((6, 2 * RUNS), (300, RUNS // 4)) if d <= SMALL_DOMAIN else ((6, RUNS // 4),):
 
         def p_values(again: OracleCase, n: int = n, runs: int = runs) -> FloatArray:
             return _same_law_p(again, _handful(d, n), again.count(runs, 50))
@@ -41,7 +39,7 @@ def _handful(d: int, n: int) -> IntArray:
     return histogram
 
 
-def _manners(case: OracleCase, histogram: IntArray) -> Iterator[Finding]:
+def _own_randomness(case: OracleCase, histogram: IntArray) -> Iterator[Finding]:
     simulate, before = case.oracle.simulate, histogram.copy()
     first, again = (simulate(histogram, case.stream("twice")) for _ in range(2))
     same = np.array_equal(first.total, again.total) and np.array_equal(histogram, before)
@@ -56,7 +54,7 @@ def _same_law_p(case: OracleCase, histogram: IntArray, runs: int) -> FloatArray:
     by_users = _populations(case, histogram, runs)
     both = np.concatenate([drawn.reshape(runs, -1), by_users.reshape(runs, -1)])
     fours = [both[:, four].sum(axis=1) for four in _rectangles(both.shape[1])]
-    both = np.column_stack([both[:, : 2 * SMALL], *fours, both.sum(axis=1)])
+    both = np.column_stack([both[:, : 2 * SMALL_DOMAIN], *fours, both.sum(axis=1)])
     codes, few = _small(both), [0, *range(both.shape[1])[1:3], -1]  # the sum is the last one
     views = View(codes, both > np.median(both, axis=0), fold(np.ascontiguousarray(codes[:, few])))
     return told_apart_p(views.part(slice(0, runs)), views.part(slice(runs, None)), rng)
@@ -82,7 +80,7 @@ def _populations(case: OracleCase, histogram: IntArray, runs: int) -> Total:
     """Totals by the user path; many populations at a time where they are support counts."""
     oracle, n = case.oracle, int(histogram.sum())
     plain = type(oracle).support_counts if isinstance(oracle, PureOracle) else None
-    large = n * runs > case.at_once or oracle.d > SMALL
+    large = n * runs > case.at_once or oracle.d > SMALL_DOMAIN
     if large or not isinstance(oracle, PureOracle) or plain is not PureOracle.support_counts:
         return np.array([t.total for t in case.tallies(histogram, runs, f"populations {n}")])
     values = np.repeat(np.arange(oracle.d), histogram)
@@ -114,7 +112,7 @@ def _histograms(d: int, n: int) -> tuple[IntArray, IntArray]:
 
 
 def _drawn(case: OracleCase) -> int:
-    return case.count(DRAWN if case.oracle.d <= SMALL else DRAWN // 5, 20)
+    return case.count(DRAWN if case.oracle.d <= SMALL_DOMAIN else DRAWN // 5, 20)
 
 
 def _crowd_p(case: OracleCase, histogram: IntArray) -> FloatArray:

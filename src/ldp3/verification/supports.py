@@ -1,20 +1,30 @@
-"""Pure oracles: which values reports support, and how often."""
+"""Which values reports support, and how often; whether any value of the domain stands out."""
 
 from collections.abc import Iterator
+from math import exp
 
 import numpy as np
 
-from ldp3.arrays import FloatArray
+from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports
 from ldp3.protocols.base import PureOracle
 from ldp3.types import Tally
-from ldp3.verification.base import Finding, binomial_p, exact
-from ldp3.verification.case import OracleCase
-from ldp3.verification.looks import persistent
-from ldp3.verification.telling import coins
+from ldp3.verification.base import Finding, exact
+from ldp3.verification.cases import OracleCase, as_bytes, persistent
+from ldp3.verification.statistics import (
+    at_least_p,
+    binomial_p,
+    clopper_pearson,
+    coins,
+    far_binomial_p,
+)
 
 BLOCKS = 20  # of the reports of a value
 OFTEN = 5  # times in a block that something happens at the least, or its tail is too long
 FLIPS = 1_999  # of signs
+EVERY = 100_000  # reports of all values together
+EACH = 32  # of each value at the least
+MOST_VALUES = 1024  # values that are looked at one by one
+MEANS = 1e-9  # chance that the mean over all values is above its bound
 
 
 def own_and_others(case: OracleCase) -> Iterator[Finding]:
@@ -133,3 +143,93 @@ def _channel_p(case: OracleCase) -> FloatArray:
         law = channel.forward(np.eye(case.oracle.d)[v])
         p_values.append(binomial_p(tally.total, tally.n, np.clip(law, 0, 1)))
     return np.concatenate(p_values)
+
+
+def every_value(case: OracleCase) -> Iterator[Finding]:
+    """No value of the domain stands out.
+
+    Privacy bounds the probability of an event under any value by e^ε times its mean over all.
+    """
+    values = _all_or_many(case)
+    hits, each = _hits(case, values)
+    draws = len(values) * each
+
+    def standing_out(again: OracleCase) -> FloatArray:
+        return _standing_out(
+            again, *((hits, each) if again.focus is None else _hits(again, values))
+        )
+
+    name = "No value's reports exceed e^ε times the mean over all values"
+    what = f" events, for each of {len(values)} values"
+    yield persistent(name, case, standing_out, draws, what)
+    if isinstance(case.oracle, PureOracle):
+
+        def supported(again: OracleCase) -> FloatArray:
+            return _supported(
+                again, *((hits, each) if again.focus is None else _hits(again, values))
+            )
+
+        name = "Every value is supported with p by its own reports, with q by others"
+        yield persistent(name, case, supported, draws, f", for {len(values) ** 2} pairs of values")
+
+
+def _all_or_many(case: OracleCase) -> IntArray:
+    d = case.oracle.d
+    others = case.stream("which values").permutation(np.setdiff1d(np.arange(d), case.values))
+    most = min(MOST_VALUES, max(len(case.values), case.count(EVERY) // EACH))
+    return np.sort(np.append(case.values, others[: most - len(case.values)]))
+
+
+def _hits(case: OracleCase, values: IntArray) -> tuple[IntArray, int]:
+    """How often each event happened under each value, and of how many reports of each."""
+    each = max(EACH << case.look, case.count(EVERY) // len(values))
+    rng, step = case.stream("every value"), max(1, case.at_once // each)
+    parts = []
+    for start in range(0, len(values), step):
+        some = np.repeat(values[start : start + step], each)
+        events = _events(case, case.oracle.perturb(some, rng), values)
+        parts.append(np.stack([e.reshape(-1, each).sum(axis=1) for e in events], axis=1))
+    return np.concatenate(parts), each
+
+
+def _standing_out(case: OracleCase, hits: IntArray, each: int) -> FloatArray:
+    """p-values that a value keeps to the bound, of an event and of its opposite."""
+    made = []
+    for counts in (hits, each - hits):
+        totals = counts.sum(axis=0)
+        means = np.array(
+            [clopper_pearson(int(t), counts.shape[0] * each, MEANS)[1] for t in totals]
+        )
+        bound = np.minimum(1.0, exp(min(case.oracle.epsilon, 700.0)) * means)
+        above, p_values = counts > each * bound, np.ones(counts.shape)
+        bounds = np.broadcast_to(bound, counts.shape)[above]
+        p_values[above] = np.minimum(1.0, at_least_p(counts[above], each, bounds) + MEANS)
+        made.append(p_values)
+    return np.concatenate(made, axis=None)
+
+
+def _supported(case: OracleCase, hits: IntArray, each: int) -> FloatArray:
+    """p-values of every pair of values, and of every value over the reports of all others."""
+    oracle, count = case.pure, len(hits)
+    held = hits[:, :count]
+    expected = np.where(np.eye(count, dtype=bool), oracle.p, oracle.q)
+    others = held.sum(axis=0) - held.diagonal()
+    over_all = binomial_p(others, (count - 1) * each, oracle.q)
+    own = binomial_p(held.trace(), count * each, oracle.p)
+    return np.concatenate([far_binomial_p(held, each, expected), over_all, own], axis=None)
+
+
+def _events(case: OracleCase, reports: Reports, values: IntArray) -> Iterator[BoolArray]:
+    """Things that a report may or may not do."""
+    if isinstance(case.oracle, PureOracle):
+        yield from (case.oracle.supports(reports, int(w)) for w in values)
+    features = case.features
+    if features.numeric:
+        yield from features.levels(reports)
+        return
+    raw = as_bytes(reports)
+    columns = [np.bitwise_xor.reduce(raw, axis=1), raw.sum(axis=1, dtype=np.uint8)]
+    columns += [*raw.T] if raw.shape[1] <= 32 else []
+    yield from ((column >> bit) & 1 == 1 for column in columns for bit in range(8))
+    few = (raw != 0).sum(axis=1)
+    yield from (few == count for count in range(3))

@@ -28,7 +28,7 @@ from ldp3.progress import Bar, Progress
 from ldp3.protocols.base import FrequencyOracle, build_oracle
 from ldp3.verification.attacks import attack_findings
 from ldp3.verification.base import Finding, Verdict
-from ldp3.verification.case import DRAWS
+from ldp3.verification.cases import DRAWS
 from ldp3.verification.methods import method_findings
 from ldp3.verification.metrics import metric_findings
 from ldp3.verification.oracles import oracle_findings

@@ -174,7 +174,9 @@ class ScaledByTheLastTruth(HonestDistance):
 class InfiniteAtTies(HonestDistance):
     def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:
         with np.errstate(divide="ignore", invalid="ignore"):
-            return float(super().compare(truth, frequencies) / np.diff(np.sort(truth)).min())
+            return float(
+                super().compare(truth, frequencies) / np.diff(np.sort(truth)).min(initial=1.0)
+            )
 
 
 class InfiniteAtZeros(HonestDistance):
@@ -226,6 +228,29 @@ class NegativeForLargeEstimates(HonestDistance):
 
     def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:
         return float((truth**2).sum() - (frequencies**2).sum())
+
+
+class UndefinedForOneValue(HonestDistance):
+    """A variance over the values, which takes two of them."""
+
+    def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return float(((truth - frequencies) ** 2).sum() / np.float64(len(truth) - 1))
+
+
+class UndefinedForNobody(HonestDistance):
+    """Relative to a total that may be 0."""
+
+    def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return super().compare(truth, frequencies) / np.float64(truth.sum())
+
+
+class NotZeroForCounts(HonestDistance):
+    """Takes the truth for a distribution, which numbers of users are not."""
+
+    def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:
+        return super().compare(truth, frequencies) + abs(1.0 - float(max(truth.sum(), 1.0)))
 
 
 class SortsItsInput(HonestDistance):

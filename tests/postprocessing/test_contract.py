@@ -1,4 +1,4 @@
-"""What every method promises, whatever the estimate; new methods are picked up by themselves."""
+"""Every method keeps the contract, whatever the estimate; new ones are picked up."""
 
 import math
 

@@ -6,8 +6,7 @@ import pytest
 import ldp3
 from ldp3.arrays import FloatArray
 from ldp3.verification.base import ALPHA
-from ldp3.verification.case import DRAWS, OracleCase
-from ldp3.verification.looks import persistent
+from ldp3.verification.cases import DRAWS, OracleCase, persistent
 
 CASE = OracleCase(ldp3.oracle("grr", epsilon=1.0, d=3))
 

@@ -1,20 +1,56 @@
-"""Randomness: from the generator alone, enough of it, and fresh in every batch."""
+"""Clients: reports of one form, values outside the domain refused, and randomness.
 
-import random
+Randomness comes from the generator alone, enough of it, and fresh in every batch.
+"""
+
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
 
 from ldp3.arrays import Reports
-from ldp3.verification.base import Finding, clopper_pearson, exact
-from ldp3.verification.case import OracleCase
-from ldp3.verification.features import as_bytes, fold
+from ldp3.errors import LDPError
+from ldp3.verification.base import Finding, exact, untouched_globals
+from ldp3.verification.cases import OracleCase, as_bytes, fold
+from ldp3.verification.statistics import clopper_pearson
 
 USERS = 20_000  # perturbed twice from one generator
 BATCHES = 1_000  # from generators of their own
 COINCIDENCES = 1e-9  # expected by chance, at the most, where none may happen
+
+
+def one_form(case: OracleCase) -> Iterator[Finding]:
+    """Reports have one form, whatever the value and the number of users."""
+    forms = set()
+    for n in (0, 1, 2, 65):
+        for v in case.values:
+            reports = case.oracle.perturb(np.full(n, v), case.stream(f"form {n} {v}"))
+            rows = len(reports) == n if isinstance(reports, np.ndarray) else None
+            forms.add((type(reports).__name__, rows) if not rows else
+                      (str(reports.dtype), reports.shape[1:]))  # fmt: skip
+    only = next(iter(forms))
+    sound = len(forms) == 1 and isinstance(only[1], tuple) and only[0] != "object"
+    evidence = "; ".join(f"{kind} {shape}" for kind, shape in sorted(forms, key=str))
+    name = "Reports are an array with one row per user, of one form for every value"
+    yield exact(name, sound, evidence)
+
+
+def bad_values(case: OracleCase) -> Iterator[Finding]:
+    """A value outside the domain is refused, never sent."""
+    d, sent = case.oracle.d, []
+    for what, values in {
+        "negative": np.array([0, -1]),
+        "too large": np.array([0, d]),
+        "far too large": np.array([0, 2**32 + 1]),
+        "not an integer": np.array([0.0, 0.5]),
+    }.items():
+        try:
+            case.oracle.perturb(values, case.stream("bad"))
+            sent.append(what)
+        except LDPError:
+            pass
+    evidence = f"sent: {', '.join(sent)}; call `require_values` first" if sent else "four kinds"
+    yield exact("A value outside the domain is refused with one line", not sent, evidence)
 
 
 def generator_alone(case: OracleCase) -> Iterator[Finding]:
@@ -46,32 +82,6 @@ def generator_alone(case: OracleCase) -> Iterator[Finding]:
 
 def _differing(first: Reports, again: Reports) -> int:
     return int(np.count_nonzero(fold(as_bytes(first)) != fold(as_bytes(again))))
-
-
-@contextmanager
-def untouched_globals() -> Iterator[list[str]]:
-    """A list that says afterwards which of the global generators were moved on.
-
-    Meanwhile they are in a state that nobody has chosen; then they are as they were before.
-    """
-    touched: list[str] = []
-    before = random.getstate(), np.random.get_state()  # noqa: NPY002
-    random.seed(0x1D93)
-    np.random.seed(0x1D93)  # noqa: NPY002
-    fresh = random.getstate(), _state()
-    try:
-        yield touched
-    finally:
-        touched += ["Python's `random`"] if random.getstate() != fresh[0] else []
-        touched += ["`numpy.random`"] if _state() != fresh[1] else []
-        random.setstate(before[0])
-        np.random.set_state(before[1])  # noqa: NPY002
-
-
-def _state() -> str:
-    """The state of NumPy's global generator."""
-    with np.printoptions(threshold=2**20):
-        return repr(np.random.get_state())  # noqa: NPY002
 
 
 def enough_randomness(case: OracleCase) -> Iterator[Finding]:

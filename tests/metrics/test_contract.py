@@ -1,4 +1,4 @@
-"""What every metric promises; new metrics are picked up by themselves."""
+"""Every metric keeps the contract that `ldp3 verify` checks; new ones are picked up."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def test_promises_are_kept_on_any_two_vectors(
 ) -> None:
     other = data.draw(arrays(np.float64, len(f), elements=st.floats(-1e15, 1e15)))
     assert broken(ldp3.metric(spec), f, other) == []
-    assert ldp3.metric(spec)(f, other) >= (-1 if spec in {"kendall", "spearman"} else 0)
+    assert broken(ldp3.metric(spec), f, f) == []
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -49,12 +49,11 @@ def test_every_method_s_result_has_a_finite_value(method: str, est: Estimate) ->
             assert broken(ldp3.metric(spec), truth / truth.sum(), result) == []
 
 
-@every_metric
+@pytest.mark.parametrize("spec", ["kendall", "spearman", "ndcg", "top_k"])
 @settings(steady, max_examples=60)
 @given(f=arrays(np.float64, st.integers(1, 20), elements=st.floats(0, 1)))
-def test_the_truth_has_the_best_value_whatever_it_sums_to(spec: str, f: FloatArray) -> None:
-    metric = ldp3.metric(spec)
-    assert metric(f, f) == pytest.approx({"lower": 0, "higher": 1}[metric.better], abs=1e-15)
+def test_a_ranking_is_one_at_the_truth_whatever_it_sums_to(spec: str, f: FloatArray) -> None:
+    assert ldp3.metric(spec)(f, f) == pytest.approx(1, abs=1e-15)
 
 
 @every_metric

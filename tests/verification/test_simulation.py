@@ -9,7 +9,7 @@ from ldp3.protocols.base import PureOracle, independent_supports
 from ldp3.protocols.local_hashing import BLH
 from ldp3.types import Tally
 from ldp3.verification.base import Finding
-from ldp3.verification.case import OracleCase
+from ldp3.verification.cases import OracleCase
 from ldp3.verification.simulation import simulation
 
 

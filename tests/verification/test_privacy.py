@@ -3,9 +3,8 @@
 import pytest
 
 import ldp3
-from ldp3.verification.audit import audit
-from ldp3.verification.case import DRAWS, OracleCase
-from ldp3.verification.reach import Reach
+from ldp3.verification.cases import DRAWS, OracleCase
+from ldp3.verification.privacy import Reach, audit
 from tests.verification.planted.honest import HonestSum
 from tests.verification.planted.subtle import FlaggedTruth
 
