@@ -71,16 +71,19 @@ def _time_in(text: str) -> datetime | None:
         return None
 
 
-def day(number: float, precision: str = "seconds") -> str:
+def day(number: float, fractions: bool = False) -> str:
     """A point in time, given in days: the date, with the time where it is not midnight.
+
+    Times are given to the second, or to the microsecond with `fractions`.
 
     >>> day(1), day(1.5)
     ('1970-01-02', '1970-01-02 12:00:00')
     """
-    when = _EPOCH.replace(tzinfo=None) + timedelta(microseconds=round(number * DAY))
+    unit = 1 if fractions else 1_000_000
+    when = _EPOCH + timedelta(microseconds=unit * round(number * DAY / unit))
     if float(number).is_integer():
         return when.date().isoformat()
-    return when.isoformat(" ", precision)
+    return when.replace(tzinfo=None).isoformat(" ", "microseconds" if fractions else "seconds")
 
 
 def as_edges(
@@ -197,7 +200,7 @@ def _days_apart(days: Sequence[float]) -> list[str]:
     texts = [day(number) for number in days]
     if len(set(texts)) == len(set(days)):
         return texts
-    return [day(number, "microseconds") for number in days]
+    return [day(number, fractions=True) for number in days]
 
 
 def _numbers_apart(numbers: Sequence[float]) -> list[str]:
