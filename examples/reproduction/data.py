@@ -63,7 +63,8 @@ def others(files: Files) -> list[Dataset]:
 
 def beijing(path: str) -> Dataset:
     """Where taxi trips in Beijing start, on Porto's grid."""
-    starts = ldp3.load(path, column="row,column", counts=True, grid="15x15", within="0:255,0:255")
+    cells = ((0, 255), (0, 255))
+    starts = ldp3.load(path, column=["row", "column"], counts=True, grid=(15, 15), within=cells)
     return replace(starts, name="DPBench Beijing taxi starts, 15×15")
 
 

@@ -19,7 +19,6 @@ import numpy as np
 
 from ldp3.arrays import FloatArray, IntArray
 from ldp3.edges import (
-    MOST_VALUES,
     as_edges,
     bin_of,
     bins_of,
@@ -30,6 +29,7 @@ from ldp3.edges import (
     range_labels,
 )
 from ldp3.errors import (
+    MOST_VALUES,
     InvalidData,
     InvalidParameter,
     InvalidValue,

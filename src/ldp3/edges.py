@@ -11,10 +11,9 @@ from math import inf, isfinite, isnan
 import numpy as np
 
 from ldp3.arrays import FloatArray, IntArray
-from ldp3.errors import InvalidParameter, as_python, short
+from ldp3.errors import MOST_VALUES, InvalidParameter, as_python, short
 
 Edges = tuple[float, ...]
-MOST_VALUES = 2**24  # of a list: a larger domain is a mistake before it is a domain
 DAY = 86_400_000_000  # microseconds
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST_DAY, _LAST_DAY = (each.toordinal() - _EPOCH.toordinal() for each in (date.min, date.max))

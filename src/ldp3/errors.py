@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 LARGEST_EPSILON = 40.0  # beyond it, probabilities of lies come down to a few of 2⁶⁴ words
+MOST_VALUES = 2**24  # of labels or edges: a larger domain is a mistake before it is a domain
 MANY_NAMES = 1_000  # among more of them, or for a longer one, no similar name is looked for
 
 

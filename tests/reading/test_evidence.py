@@ -1,25 +1,19 @@
-"""How a text file is written: the header, what separates the columns, ragged rows."""
-
-import csv
-import io
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import ldp3
 from ldp3.errors import InDoubt, InvalidData, InvalidParameter
-from ldp3.reading.ragged import ragged
-
-STATES = "state\n" + "CA\nTX\nCA\nNY\nTX\nNY\n" * 50
 
 
 def written(folder: Path, content: str, name: str = "t.csv") -> Path:
     path = folder / name
     path.write_text(content)
     return path
+
+
+STATES = "state\n" + "CA\nTX\nCA\nNY\nTX\nNY\n" * 50
 
 
 @pytest.mark.parametrize(
@@ -153,43 +147,3 @@ def test_lines_can_be_said_to_be_values_whatever_they_hold(tmp_path: Path) -> No
     assert ldp3.load(path, input_format="lines").labels == ("a|b", "a|c")
     with pytest.raises(InvalidData, match=r"has 2 columns \(first row: .a., .b.\); choose one"):
         ldp3.load(path)
-
-
-@pytest.mark.parametrize("options", [{"column": 2}, {"column": "page"}, {"column": 1}, {}])
-@pytest.mark.parametrize(
-    ("row", "fields"), [("Ann, the 2nd,news", "3 fields"), ("Ann", "1 field"), ('"A,B"', "1 field")]
-)
-def test_a_ragged_row_is_refused_by_its_line(
-    tmp_path: Path, options: dict[str, Any], row: str, fields: str
-) -> None:
-    path = written(tmp_path, f'name,page\n"Bob\nthe, 1st",home\n\n{row}\nCy,news\n')
-    with pytest.raises(InvalidData, match=f"line 5 has {fields} where the first row has 2"):
-        ldp3.load(path, **options)
-
-
-def test_a_quoted_cell_may_hold_what_separates(tmp_path: Path) -> None:
-    path = written(tmp_path, 'name,page\n"Ann, the 2nd",news\n"Bob\nB",home\nCy,"a ""b"""\n\n')
-    assert ldp3.load(path, column="page").labels == ('a "b"', "home", "news")
-
-
-cells = st.sampled_from(["a", "", "b,c", "x\ny", 'q"q', "z z"])
-
-
-@given(
-    rows=st.lists(st.lists(cells, min_size=1, max_size=4), min_size=1, max_size=6),
-    end=st.sampled_from(["\n", "\r\n"]),
-    blank=st.booleans(),
-    cut=st.booleans(),
-    size=st.integers(1, 9),
-)
-def test_ragged_rows_are_those_that_pythons_reader_finds(
-    rows: list[list[str]], end: str, blank: bool, cut: bool, size: int
-) -> None:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator=end + end * blank)
-    writer.writerows(rows)
-    content = text.getvalue().rstrip("\r\n") if cut else text.getvalue()
-    raw, width = content.encode(), len(rows[0])
-    found = [row for row in csv.reader(io.StringIO(content, newline="")) if row]
-    wrong = ragged(lambda: (raw[i : i + size] for i in range(0, len(raw), size)), ",", width)
-    assert (wrong is None) == all(len(row) == width for row in found)

@@ -1,5 +1,3 @@
-import inspect
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -9,10 +7,11 @@ import pyarrow as pa
 import pytest
 
 import ldp3
-from ldp3.errors import InvalidData, InvalidParameter
-from ldp3.reading.options import Reading
+from ldp3.errors import InvalidData
 
 VALUES = ["b", "a", "b"]
+
+
 COLUMNS = [
     VALUES,
     tuple(VALUES),
@@ -24,12 +23,6 @@ COLUMNS = [
     pd.Series(VALUES, dtype="category"),
     pa.array(VALUES),
     pa.chunked_array([VALUES[:1], VALUES[1:]]),
-]
-TABLES = [
-    pl.DataFrame({"page": VALUES, "user": [1, 2, 3]}),
-    pl.LazyFrame({"page": VALUES, "user": [1, 2, 3]}),
-    pd.DataFrame({"page": VALUES, "user": [1, 2, 3]}),
-    pa.table({"page": VALUES, "user": [1, 2, 3]}),
 ]
 
 
@@ -43,6 +36,14 @@ def test_a_column_of_any_library(column: object) -> None:
     assert list(data.labels) == ["a", "b"]
     assert data.values is not None
     assert data.values.tolist() == [1, 0, 1]
+
+
+TABLES = [
+    pl.DataFrame({"page": VALUES, "user": [1, 2, 3]}),
+    pl.LazyFrame({"page": VALUES, "user": [1, 2, 3]}),
+    pd.DataFrame({"page": VALUES, "user": [1, 2, 3]}),
+    pa.table({"page": VALUES, "user": [1, 2, 3]}),
+]
 
 
 @pytest.mark.parametrize("table", TABLES, ids=kind)
@@ -90,27 +91,90 @@ def test_what_holds_no_values_is_refused(thing: object, message: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_the_library_takes_exactly_the_options_of_a_reading() -> None:
-    taken = [p for p in inspect.signature(ldp3.load).parameters.values() if p.name != "source"]
-    defaults = {p.name: p.default for p in taken}
-    assert defaults == {f.name: f.default for f in fields(Reading)}
-
-
-def test_every_option_of_a_reading_is_explained() -> None:
-    doc = inspect.getdoc(Reading) or ""
-    assert all(f"\n{f.name}\n    " in doc for f in fields(Reading))
+PAGES = ["home", "cart", "home", "help", "home", "cart"]
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    "counts",
     [
-        ({"pick": "biggest"}, "`pick`: must be one of most_frequent, first, last, random"),
-        ({"missing": None}, "`missing`: must be one of refuse, drop, keep, got None"),
-        ({"top": 1}, "`top`: must be an integer from 2"),
-        ({"top": "x"}, "`top`: must be an integer from 2"),
-        ({"domain_size": 2, "top": 3}, "`domain_size` and `top` each decide the domain"),
+        pd.Series(PAGES).value_counts(),
+        pd.Series(PAGES, name="page").value_counts(),
+        pd.Series(PAGES, dtype="category").value_counts(),
+        pd.DataFrame({"page": PAGES})["page"].value_counts(sort=False),
     ],
+    ids=["unnamed", "named", "categories", "column"],
 )
-def test_options_that_cannot_be_meant_are_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InvalidParameter, match=message):
-        ldp3.load(["a", "b"], **options)
+def test_what_value_counts_gives_is_counted_as_users(counts: Any) -> None:
+    data = ldp3.load(counts)
+    assert sorted(zip(data.labels, data.histogram.tolist(), strict=True)) == [
+        ("cart", 2),
+        ("help", 1),
+        ("home", 3),
+    ]
+    assert data.n == 6
+    assert ldp3.load(counts, counts=True).n == 6
+    assert data.name == (counts.index.name or "data")
+
+
+@pytest.mark.parametrize(
+    "doubtful",
+    [
+        pd.Series([3, 1, 1, 2]).value_counts(),  # or the column "count" of a filtered table
+        pd.Series(PAGES).value_counts(normalize=True),
+        pd.DataFrame({"page": PAGES}).groupby("page").size(),
+        pd.DataFrame({"page": PAGES, "user": [1, 1, 2, 2, 3, 3]}).value_counts(),
+    ],
+    ids=["integers", "shares", "size", "pairs"],
+)
+def test_what_may_be_counts_is_refused_with_both_ways_to_say_it(doubtful: Any) -> None:
+    with pytest.raises(InvalidData, match=r"`counts=True`.*`\.to_numpy\(\)`") as refused:
+        ldp3.load(doubtful)
+    assert "\n" not in str(refused.value)
+
+
+def test_the_ways_that_the_refusal_names_work() -> None:
+    counts = pd.Series([3, 1, 1, 2]).value_counts()
+    table = counts.rename_axis("value").reset_index(name="count")
+    assert ldp3.load(table, counts=True).histogram.tolist() == [2, 1, 1]
+    assert ldp3.load(counts.to_numpy()).histogram.tolist() == [2, 1]
+
+
+def test_a_column_called_count_is_a_column() -> None:
+    assert ldp3.load(pd.DataFrame({"count": [5, 5, 7]})["count"]).histogram.tolist() == [2, 1]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series(PAGES, dtype=pd.CategoricalDtype(["search", "home", "cart", "help"])),
+        pd.Series(PAGES, dtype=pd.CategoricalDtype(["search", "home", "cart", "help"], True)),
+        pd.Categorical(PAGES, ["search", "home", "cart", "help"]),
+        pl.Series(PAGES, dtype=pl.Enum(["search", "home", "cart", "help"])),
+    ],
+    ids=["pandas", "ordered", "bare", "polars"],
+)
+def test_categories_that_nobody_holds_are_values_of_the_domain(column: Any) -> None:
+    data = ldp3.load(column, keep_values=True)
+    assert list(data.labels) == ["search", "home", "cart", "help"]
+    assert data.histogram.tolist() == [0, 3, 2, 1]
+    assert data.values is not None
+    assert data.values.tolist() == [1, 2, 1, 3, 1, 2]
+    assert ldp3.load(column, top=2).d == 2
+
+
+def test_categories_of_a_table_and_of_numbers_and_of_ranges() -> None:
+    kind = pd.CategoricalDtype([3, 1, 2])
+    table = pd.DataFrame({"size": pd.Series([1, 1, 2], dtype=kind), "user": [1, 2, 3]})
+    assert list(ldp3.load(table, column="size").labels) == ["3", "1", "2"]
+    ages = pd.cut(pd.Series([1, 5, 70]), [0, 18, 65, 120])
+    assert list(ldp3.load(ages).labels) == ["(0, 18]", "(18, 65]", "(65, 120]"]
+    with pytest.raises(InvalidData, match="position 1 holds no value"):
+        ldp3.load(pd.Series(["a", None, "b"], dtype="category"))
+
+
+def test_a_column_of_counts_that_is_not_read_is_told() -> None:
+    table = pl.Series("page", PAGES).value_counts()
+    assert ldp3.load(table, counts=True).n == 6
+    assert ldp3.load(table, column="page").notes == (
+        "'count' was not read; `counts` if it holds numbers of users.",
+    )

@@ -1,5 +1,3 @@
-"""Every kind of file, packed in every way, in several encodings, from standard input."""
-
 import bz2
 import gzip
 import io
@@ -9,15 +7,42 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 import ldp3
 from ldp3.errors import InvalidData
-from ldp3.reading.packing import _zstd
+from ldp3.reading.opening import _zstd
 
-VALUES = ["b", "a", "b"]
-TEXT = b"id,page\n1,b\n2,a\n3,b\n"
+
+def written(folder: Path, name: str, content: bytes) -> Path:
+    path = folder / name
+    path.write_bytes(content)
+    return path
+
+
+def test_a_misspelt_file_is_suggested(tmp_path: Path) -> None:
+    written(tmp_path, "visits.csv", b"a\nb\n")
+    with pytest.raises(InvalidData, match=r"no such file. Did you mean 'visits.csv'"):
+        ldp3.load(tmp_path / "vists.csv")
+    with pytest.raises(InvalidData, match=r"no such file. There is no folder"):
+        ldp3.load(tmp_path / "nowhere" / "visits.csv")
+
+
+def test_a_file_that_must_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    path = written(tmp_path, "secret.csv", b"a\nb\n")
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(InvalidData, match=r"secret\.csv: cannot be opened: Permission denied"):
+        ldp3.load(path)
+
+
+def test_a_name_that_is_not_utf_8_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "bad\udcffname.csv"
+    path.write_bytes(b"a\nb\n")
+    with pytest.raises(InvalidData, match=r"\\udcffname.csv': the name is not UTF-8"):
+        ldp3.load(path)
 
 
 def zipped(content: bytes, *names: str) -> bytes:
@@ -37,38 +62,6 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-def table(ending: str) -> bytes:
-    frame, file = pl.DataFrame({"id": [1, 2, 3], "page": VALUES}), io.BytesIO()
-    if ending in ("arrow", "feather", "ipc"):
-        frame.write_ipc(file)
-    elif ending == "parquet":
-        frame.write_parquet(file)
-    elif ending == "json":
-        frame.write_json(file)
-    elif ending in ("jsonl", "ndjson"):
-        frame.write_ndjson(file)
-    else:
-        return TEXT
-    return file.getvalue()
-
-
-@pytest.mark.parametrize("ending", ["csv", "parquet", "arrow", "feather", "json", "jsonl"])
-@pytest.mark.parametrize("packing", [None, "gz", "bz2", "xz", "zst", "zip"])
-def test_every_format_packed_in_every_way(tmp_path: Path, ending: str, packing: str | None) -> None:
-    content = table(ending)
-    name = f"t.{ending}" + (f".{packing}" if packing else "")
-    if packing == "zip":
-        content = zipped(content, f"inside.{ending}")
-    elif packing:
-        content = PACKERS[packing](content)
-    path = tmp_path / name
-    path.write_bytes(content)
-    data = ldp3.load(path, column="page", keep_values=True)
-    assert data.name == "t:page"
-    assert data.values is not None
-    assert data.values.tolist() == [1, 0, 1]
-
-
 @pytest.mark.parametrize("packing", PACKERS)
 def test_a_damaged_file_is_said_to_be_so(tmp_path: Path, packing: str) -> None:
     whole = PACKERS[packing](b"id,page\n" + b"1,b\n2,a\n" * 3_000)
@@ -76,6 +69,9 @@ def test_a_damaged_file_is_said_to_be_so(tmp_path: Path, packing: str) -> None:
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(InvalidData, match=r"is a damaged \w+ file; fetch it again\.$"):
         ldp3.load(path, column="page")
+
+
+TEXT = b"id,page\n1,b\n2,a\n3,b\n"
 
 
 def test_a_zip_file_holds_one_file(tmp_path: Path) -> None:
@@ -124,44 +120,6 @@ def test_what_is_no_text_is_said_in_one_short_line(
     assert len(str(caught.value)) < 100 + len(str(path))
 
 
-@pytest.mark.parametrize(
-    ("content", "labels"),
-    [
-        ('["b", "a", null, 3, 2.5, true]', ["2.5", "3", "a", "b", "true"]),
-        ('[{"p": "b"}, {"p": "a", "q": {"r": 1}}, {}]', ["a", "b"]),
-        ('{"p": "b"}\n{"p": "a"}\n', ["a", "b"]),
-    ],
-)
-def test_json_holds_values_or_records(tmp_path: Path, content: str, labels: list[str]) -> None:
-    path = tmp_path / "t.json"
-    path.write_text(content)
-    column = "p" if "p" in content else None
-    assert list(ldp3.load(path, column=column, missing="drop").labels) == labels
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("t.json", "nonsense", "is not a JSON file that can be read"),
-        ("t.json", "[[1, 2], [3, 4]]", r"is not a JSON file .*\(a list of values or of objects"),
-        ("t.json", "3", "is not a JSON file that can be read"),
-        ("t.json", '{"a": ["b", "c"]}', "a list of values or of objects is needed"),
-        ("t.jsonl", '{"a": {"b": 1}}', "values of type Struct.* are no labels"),
-        ("t.jsonl", '{"a": 1\n', "is not a JSON lines file that can be read"),
-        ("t.arrow", "nonsense", "is not an Arrow file that can be read"),
-        ("t.feather", "FEA1", "is not an Arrow file that can be read"),
-    ],
-)
-def test_what_cannot_be_read_is_said_in_one_line(
-    tmp_path: Path, name: str, content: str, message: str
-) -> None:
-    path = tmp_path / name
-    path.write_text(content)
-    with pytest.raises(InvalidData, match=message) as caught:
-        ldp3.load(path)
-    assert "\n" not in str(caught.value)
-
-
 class Piped:
     """Standard input that is not a terminal."""
 
@@ -170,16 +128,6 @@ class Piped:
 
     def isatty(self) -> bool:
         return False
-
-
-@pytest.mark.parametrize("ending", ["csv", "parquet", "arrow", "json", "jsonl"])
-@pytest.mark.parametrize("packing", [None, "gz", "zst"])
-def test_standard_input_says_by_its_start_what_it_holds(
-    monkeypatch: pytest.MonkeyPatch, ending: str, packing: str | None
-) -> None:
-    content = PACKERS[packing](table(ending)) if packing else table(ending)
-    monkeypatch.setattr(sys, "stdin", Piped(content))
-    assert ldp3.load("-", column="page").histogram.tolist() == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -192,9 +140,3 @@ def test_standard_input_that_cannot_be_read(
     monkeypatch.setattr(sys, "stdin", Piped(content))
     with pytest.raises(InvalidData, match=message):
         ldp3.load("-")
-
-
-def test_an_address_is_to_be_downloaded_first() -> None:
-    for address in ("https://example.org/visits.csv", "s3://bucket/visits.parquet"):
-        with pytest.raises(InvalidData, match=r"is an address; download it first"):
-            ldp3.load(address)

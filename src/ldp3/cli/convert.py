@@ -28,8 +28,8 @@ def convert(
     with_counts
         Write each value once, with the number of its users (.csv, .parquet).
     """
+    from ldp3.datasets.writing import write
     from ldp3.files import require_no_input
-    from ldp3.reading.convert import write
 
     require_no_input(output, [*inputs([data]), reading.domain])
     users = options.loaded(data, reading, [])

@@ -77,20 +77,13 @@ def _loaded(one: str, reading: Reading, plugins: Sequence[Path]) -> "Dataset":
         return loaded(one, reading, plugins)
     source, given = _own(one)
     known = {field.name for field in fields(reading)} - {"keep_values"}
-    own: dict[str, Any] = {}
-    for name, value in given.items():
-        if name not in known:
-            raise InvalidParameter(f"`data`: {source} has no reading option {name!r}.")
-        flag, number = name in ("header", "counts", "ordered"), isinstance(value, int | float)
-        if isinstance(value, bool) != flag or not (number or isinstance(value, str)):
-            raise InvalidParameter(f"`data`: {name} of {source} cannot be {short(value)}.")
-        own[name] = value if flag or name in ("top", "domain_size") else str(value)
-    if "domain" in own:
-        own["domain"] = Path(own["domain"])
-    return loaded(source, replace(reading, **own), plugins)
+    unknown = next((name for name in given if name not in known), None)
+    if unknown is not None:
+        raise InvalidParameter(f"`data`: {source} has no reading option {unknown!r}.")
+    return loaded(source, replace(reading, **given), plugins)
 
 
-def _own(text: str) -> tuple[str, dict[str, object]]:
+def _own(text: str) -> tuple[str, dict[str, Any]]:
     """The source and the reading options of a dataset in braces."""
     try:
         content = json.loads(text)

@@ -14,7 +14,21 @@ from cyclopts import Group, Parameter, Token
 from ldp3.errors import InvalidParameter, LDPError, short
 from ldp3.printing import show
 from ldp3.progress import say
-from ldp3.reading.options import Format, Pick, Reading
+from ldp3.reading.options import (
+    GRID,
+    RANGE,
+    Cut,
+    Format,
+    Pick,
+    Point,
+    Range,
+    Reading,
+    as_bins,
+    as_columns,
+    as_grid,
+    as_labels,
+    as_within,
+)
 
 if TYPE_CHECKING:
     from ldp3.types import Dataset
@@ -174,6 +188,8 @@ PlanFile = Annotated[Path, Parameter(help="The plan, as `ldp3 plan` wrote it.")]
 
 
 _HIDDEN = Parameter(parse=False)
+
+
 Header = Annotated[bool | None, Parameter(negative="--no-header")]
 Na = Annotated[str | None, Parameter(allow_leading_hyphen=True)]
 Delimiter = Annotated[str | None, Parameter(allow_leading_hyphen=True)]
@@ -183,19 +199,70 @@ Delimiter = Annotated[str | None, Parameter(allow_leading_hyphen=True)]
 class ReadingOptions(Reading):
     """How the file of the data is read."""
 
+    column: Any = None  # what is Any here is a word, or a value of a configuration, until parsed
     header: Header = None
     delimiter: Delimiter = None
     na: Na = None
     domain: Path | None = None
     domain_size: Annotated[int | None, WHOLE] = None
     top: Annotated[int | None, WHOLE] = None
+    bins: Any = None
+    grid: Any = None
+    within: Any = None
     keep_values: Annotated[bool, _HIDDEN] = False  # no command needs their order
+
+    def __post_init__(self) -> None:
+        parsed = {
+            "grid": _grid(self.grid),
+            "bins": _bins(self.bins),
+            "within": _within(self.within),
+            "domain": as_labels(self.domain),
+            "column": _columns(self.column, 1 if self.grid is None else 2),
+        }
+        for name, value in parsed.items():
+            object.__setattr__(self, name, value)
+        super().__post_init__()
+
+
+def _columns(given: object, wanted: int) -> tuple[str | int, ...] | None:
+    """A column; the two of a grid are separated by a comma."""
+    if isinstance(given, str) and wanted == 2:
+        return as_columns([name.strip() for name in given.split(",")])
+    return as_columns(given)
+
+
+def _bins(given: object) -> Cut | tuple[Point, ...] | None:
+    """``20``, ``log:20``, or edges separated by commas."""
+    if isinstance(given, str) and "," in given:
+        return as_bins(given.split(","))
+    return as_bins(given)
+
+
+def _grid(given: object) -> tuple[int, int] | None:
+    """``15x20``: 15 rows, 20 columns."""
+    if not isinstance(given, str):
+        return as_grid(given)
+    sizes = re.fullmatch(r"\s*(\d+)\s*[x×X]\s*(\d+)\s*", given, re.ASCII)
+    if sizes is None:
+        raise InvalidParameter(f"`grid`: {GRID}, got {given!r}.")
+    return as_grid([int(size) for size in sizes.groups()])
+
+
+def _within(given: object) -> tuple[Range, ...] | None:
+    """``0:100``, or one for each coordinate of a grid, separated by commas."""
+    if not isinstance(given, str):
+        return as_within(given)
+    ranges = [part.split(":") for part in given.split(",")]
+    if any(len(ends) != 2 for ends in ranges):
+        raise InvalidParameter(f"`within`: {RANGE}, got {given!r}.")
+    return as_within(ranges)
 
 
 @dataclass(frozen=True)
 class ColumnOptions(Reading):
     """Where in a file the values of people stand."""
 
+    column: Any = None
     header: Header = None
     delimiter: Delimiter = None
     counts: Annotated[bool, _HIDDEN] = False
@@ -204,12 +271,16 @@ class ColumnOptions(Reading):
     top: Annotated[int | None, _HIDDEN] = None
     other: Annotated[str | None, _HIDDEN] = None
     pick: Annotated[Pick | None, _HIDDEN] = None
-    bins: Annotated[str | int | None, _HIDDEN] = None
-    grid: Annotated[str | None, _HIDDEN] = None
-    within: Annotated[str | None, _HIDDEN] = None
+    bins: Annotated[Any, _HIDDEN] = None
+    grid: Annotated[Any, _HIDDEN] = None
+    within: Annotated[Any, _HIDDEN] = None
     ordered: Annotated[bool, _HIDDEN] = False
     input_format: Annotated[Format | None, _HIDDEN] = None
     keep_values: Annotated[bool, _HIDDEN] = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "column", as_columns(self.column))
+        super().__post_init__()
 
 
 ReadingFlags = Annotated[ReadingOptions, Parameter(name="*", group=READING)]

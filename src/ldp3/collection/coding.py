@@ -9,13 +9,17 @@ import polars as pl
 from ldp3.arrays import IntArray
 from ldp3.collection.plan import Plan
 from ldp3.errors import InvalidParameter
-from ldp3.reading.columns import choose
-from ldp3.reading.counting import maybe_header
-from ldp3.reading.domains import domain_in
-from ldp3.reading.files import format_of, open_file
-from ldp3.reading.missing import missing_texts, plural, without_missing
+from ldp3.reading.counting import domain_in, maybe_header
+from ldp3.reading.formats import format_of, open_file
 from ldp3.reading.options import Reading
-from ldp3.reading.users import VALUE, Users
+from ldp3.reading.users import (
+    VALUE,
+    Users,
+    choose,
+    missing_texts,
+    plural,
+    without_missing,
+)
 
 CODE, BLANK = "code", "blank"
 

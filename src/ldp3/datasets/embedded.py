@@ -5,9 +5,7 @@ from importlib.resources import as_file, files
 from typing import ClassVar, final
 
 from ldp3.datasets.base import Source
-from ldp3.reading.columns import choose
-from ldp3.reading.counting import count
-from ldp3.reading.files import open_file
+from ldp3.reading.dataset import read_path
 from ldp3.reading.options import Reading
 from ldp3.types import Dataset
 
@@ -27,5 +25,5 @@ class Flights(Source):
         """Flights per destination, by airport code."""
         reading = Reading(header=True, counts=True)
         with as_file(files("ldp3.datasets") / "data" / "flights.csv") as path:
-            data = count(choose(open_file(path, reading), reading), reading, None)
+            data = read_path(path, reading)
         return replace(data, name="flights")

@@ -1,4 +1,4 @@
-"""From anything that holds data to a dataset."""
+"""The front door: a dataset from a path, a spec, a table, an array or a list."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -14,20 +14,13 @@ import polars as pl
 
 from ldp3 import kinds
 from ldp3.datasets.base import Source, build_source
-from ldp3.errors import InvalidData, InvalidParameter, UnknownName, did_you_mean, require, short
+from ldp3.errors import InvalidData, InvalidParameter, UnknownName, did_you_mean, short
 from ldp3.files import home_path
 from ldp3.plugins import load_plugins
-from ldp3.reading import lists
-from ldp3.reading.binning import bin_numbers, grid_cells
-from ldp3.reading.columns import choose
-from ldp3.reading.counting import count, integers
-from ldp3.reading.domains import domain_in
-from ldp3.reading.files import open_file
-from ldp3.reading.objects import from_object, is_column_of_counts
-from ldp3.reading.options import Format, Missing, Pick, Reading
-from ldp3.reading.several import files_in, open_files, stands_for_files
-from ldp3.reading.transactions import single_values
-from ldp3.reading.users import COUNT, VALUE, Users
+from ldp3.reading import options
+from ldp3.reading.dataset import read_object, read_path
+from ldp3.reading.options import Format, Missing, Pick, Point, Range, Reading
+from ldp3.reading.several import stands_for_files
 from ldp3.types import Dataset
 
 NAMES = 100  # of the texts in a list that are looked up: one is enough
@@ -45,9 +38,9 @@ def load(
     top: int | None = None,
     other: str | None = None,
     pick: Pick | None = None,
-    bins: lists.Edges | None = None,
-    grid: str | tuple[int, int] | None = None,
-    within: str | Iterable[object] | None = None,
+    bins: int | str | Iterable[Point] | None = None,
+    grid: tuple[int, int] | None = None,
+    within: Range | tuple[Range, Range] | None = None,
     ordered: bool = False,
     missing: Missing = "refuse",
     na: str | None = None,
@@ -56,8 +49,9 @@ def load(
 ) -> Dataset:
     """The dataset in `source`; the options are those of `ldp3.reading.options.Reading`.
 
-    `domain`, `bins`, `within` and `column` also take lists: ``domain=["a", "b"]``,
-    ``bins=[0, 18, 65]``, ``within=(0, 100)``, ``column=["lat", "lon"]`` with ``grid=(15, 15)``.
+    ``domain="values.txt"`` or ``["a", "b"]``; ``bins=20``, ``"log:20"``, ``"quantiles:20"`` or
+    edges, ``[0, 18, 65]``, with ``within=(0, 100)`` for a number of bins; ``column="age"``, or
+    ``["lat", "lon"]`` with ``grid=(15, 15)`` and ``within=((0, 1), (0, 1))``.
 
     `source` is a path, a spec such as ``"zipf(s=1.3, d=1024, n=10_000_000)"`` or ``"flights"``,
     a pandas, Polars or Arrow table or column, a NumPy array or list of values, or a dataset. A
@@ -67,22 +61,19 @@ def load(
     >>> load(["b", "a", "b"]).histogram
     array([1, 2])
     """
-    flags = {"header": header, "counts": counts, "ordered": ordered, "keep_values": keep_values}
-    for name, flag in flags.items():
-        require(isinstance(flag, bool | None), f"`{name}`", "is True or False", flag)
     reading = Reading(
-        column=lists.columns_text(column),
+        column=options.as_columns(column),
         header=header,
         delimiter=delimiter,
         counts=counts,
-        domain=lists.domain_of(domain),
+        domain=options.as_labels(domain),
         domain_size=domain_size,
         top=top,
         other=other,
         pick=pick,
-        bins=lists.bins_text(bins),
-        grid=lists.grid_text(grid),
-        within=lists.within_text(within),
+        bins=options.as_bins(bins),
+        grid=options.as_grid(grid),
+        within=options.as_within(within),
         ordered=ordered,
         missing=missing,
         na=na,
@@ -138,7 +129,6 @@ def read(source: object, reading: Reading, *plugins: ModuleType) -> Dataset:
 
     A name of ours wins over a file of the same name, which is reached as ``./name``.
     """
-    reading.require_consistent()
     notes: tuple[str, ...] = ()
     if isinstance(source, str):
         given, source = source, _resolve(source, *plugins)
@@ -150,29 +140,18 @@ def read(source: object, reading: Reading, *plugins: ModuleType) -> Dataset:
         data = _ready(source, reading)
         return replace(data, notes=(*data.notes, *notes)) if notes else data
     if isinstance(source, Path):
-        return _from_file(source, reading)
+        return read_path(source, reading)
     if isinstance(source, list | tuple) and source and _all_named(source, *plugins):
         raise InvalidParameter(
             f"A list of datasets, {short(list(source))}, is no dataset: load them one by one, or "
             f"give the list to `ldp3.benchmark`."
         )
-    if is_column_of_counts(source):
-        reading = replace(reading, counts=True)
-    users = from_object(source)
-    return _from_values(_chosen(users, reading), reading, _domain(reading))
+    return read_object(source, reading)
 
 
 def _all_named(things: Sequence[object], *plugins: ModuleType) -> bool:
     names = _spellings(*plugins)
     return all(isinstance(thing, str) and _names_data(thing, names) for thing in things)
-
-
-def _chosen(users: Users, reading: Reading) -> Users:
-    names = users.schema().names()
-    users = choose(users, reading)
-    if reading.column and not reading.counts and COUNT in names and len(names) == 2:
-        return users.noting(f"{COUNT!r} was not read; `counts` if it holds numbers of users.")
-    return users
 
 
 def _resolve(text: str, *plugins: ModuleType) -> Source | Path:
@@ -206,46 +185,3 @@ def _ready(source: Source | Dataset, reading: Reading) -> Dataset:
     if reading.keep_values and data.values is None:
         return replace(data, values=np.repeat(np.arange(data.d, dtype=np.uint32), data.histogram))
     return data
-
-
-def _from_file(path: Path, reading: Reading) -> Dataset:
-    files = files_in(path, reading)
-    several, domain = len(files) > 1, _domain(reading)
-    if several:
-        users = open_files(path, files, reading, domain)
-    else:
-        users = open_file(files[0], reading, domain)
-    if users.items:
-        reading.require_no_columns(str(path))
-        users, top = single_values(users, reading)
-        return count(users, reading, top or domain)
-    if reading.pick:
-        raise InvalidParameter(f"{path}: `pick` is for transactions, not for columns.")
-    data = _from_values(users if several else _chosen(users, reading), reading, domain)
-    # several columns of one file are several datasets: their names say which
-    return data if reading.column is None else replace(data, name=f"{data.name}:{reading.column}")
-
-
-def _from_values(users: Users, reading: Reading, domain: list[str] | None) -> Dataset:
-    """The dataset in rows whose columns are chosen."""
-    if reading.grid is not None:
-        return grid_cells(users, reading)
-    if reading.bins is not None:
-        return bin_numbers(users, reading)
-    return count(users, reading, domain or _categories(users, reading))
-
-
-def _categories(users: Users, reading: Reading) -> list[str] | None:
-    """The domain that the type of a column says, also what nobody holds, in its order."""
-    kind = users.schema()[VALUE]
-    if reading.top is not None or not isinstance(kind, pl.Enum):
-        return None
-    return [category.strip() for category in kind.categories]
-
-
-def _domain(reading: Reading) -> list[str] | None:
-    if reading.domain_size is not None:
-        return integers(reading.domain_size)
-    if isinstance(reading.domain, tuple):
-        return list(reading.domain)
-    return None if reading.domain is None else domain_in(Path(reading.domain), reading.column)

@@ -8,14 +8,11 @@ import polars as pl
 
 from ldp3.datasets.base import Source
 from ldp3.errors import require
-from ldp3.reading.binning import grid_cells
-from ldp3.reading.columns import COORDINATES
-from ldp3.reading.counting import count
-from ldp3.reading.files import open_file
-from ldp3.reading.missing import plural
-from ldp3.reading.options import Pick, Reading
-from ldp3.reading.transactions import single_values
-from ldp3.reading.users import VALUE, Users
+from ldp3.reading.cutting import grid_cells
+from ldp3.reading.dataset import read_path
+from ldp3.reading.formats import open_file
+from ldp3.reading.options import Pick, Range, Reading, as_grid, as_within
+from ldp3.reading.users import COORDINATES, VALUE, Users, plural
 from ldp3.types import Dataset
 
 
@@ -92,29 +89,27 @@ class Porto(Source):
     grid
         Rows (by latitude, from the south) x columns (by longitude, from the west).
     within
-        The box: latitudes, longitudes, without the northern and eastern edge; "" for all that
+        The box: latitudes, longitudes, without the northern and eastern edge; None for all that
         occur.
     """
 
     path: str = ""
-    grid: str = "15x15"
-    within: str = "41.10:41.25,-8.70:-8.52"
+    grid: tuple[int, int] = (15, 15)
+    within: tuple[Range, Range] | None = ((41.10, 41.25), (-8.70, -8.52))
 
     def load(self) -> Dataset:
         """Trips per cell."""
         named = isinstance(self.path, str) and self.path != ""
         require(named, self, "path must name the raw file", self.path)
         users = open_file(Path(self.path), Reading(input_format="csv", header=True))
-        reading = Reading(grid=self.grid, within=self.within or None)
+        reading = Reading(grid=as_grid(self.grid), within=as_within(self.within))
         return replace(grid_cells(_starts(users), reading), name="porto")
 
 
 def _transactions(source: Source, name: str, path: str, top: int, pick: Pick) -> Dataset:
     require(isinstance(path, str) and path != "", source, "path must name the raw file", path)
     reading = Reading(input_format="transactions", top=top, pick=pick)
-    reading.require_consistent()
-    users, domain = single_values(open_file(Path(path), reading), reading)
-    return replace(count(users, Reading(), domain), name=name)
+    return replace(read_path(Path(path), reading), name=name)
 
 
 def _starts(users: Users) -> Users:

@@ -11,8 +11,7 @@ from ldp3 import kinds
 from ldp3.arrays import FloatArray, apportion
 from ldp3.datasets.base import Source
 from ldp3.domain import Integers
-from ldp3.errors import require, settle_numbers, whole
-from ldp3.reading.options import MOST_VALUES
+from ldp3.errors import MOST_VALUES, require, settle_numbers, whole
 from ldp3.types import Dataset
 
 MOST_USERS = 10**15  # beyond, expected counts are not exact in floating point

@@ -1,23 +1,35 @@
-"""From rows to a histogram over an ordered domain."""
+"""From rows to a histogram over labels: what occurs or a given domain, and in which order."""
+
+from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import polars as pl
 
+from ldp3.arrays import FloatArray, IntArray
 from ldp3.domain import Domain, Integers, Labels
-from ldp3.reading.missing import (
-    kept_note,
+from ldp3.edges import DAY
+from ldp3.errors import InvalidData
+from ldp3.reading.evidence import figure
+from ldp3.reading.formats import open_file
+from ldp3.reading.options import NA, Reading
+from ldp3.reading.users import (
+    COUNT,
+    VALUE,
+    Users,
+    choose,
     missing_texts,
     plural,
+    stripped,
     without_missing,
     without_texts,
 )
-from ldp3.reading.noticing import ids_note, title_note, transactions_note
-from ldp3.reading.options import Reading
-from ldp3.reading.order import LABEL, arranged, order_of, positions, sort_key
-from ldp3.reading.users import COUNT, VALUE, Users
 from ldp3.types import Dataset
 
-CODE = "code"
+CODE, LABEL = "code", "label"
+DATES = ("%Y-%m-%d", "%Y/%m/%d", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f")
+IDS, FEW = 0.9, 20  # share of users with a value of their own that makes ids; too few to tell
+Kind = Literal["whole", "decimals", "dates"]
 
 
 def count(users: Users, reading: Reading, domain: list[str] | None) -> Dataset:
@@ -29,9 +41,9 @@ def count(users: Users, reading: Reading, domain: list[str] | None) -> Dataset:
     users = without_missing(users, dict(rows), reading, _label(users, absent) == "")
     counted = counted.filter(label != "")
     users = users.noting(
-        *transactions_note(users, counted),
-        *kept_note(users, counted, reading),
-        *title_note(users, counted),
+        *_transactions_note(users, counted),
+        *_kept_note(users, counted, reading),
+        *_title_note(users, counted),
     )
     if domain is None:
         users, domain = _occurring(users, counted, reading)
@@ -56,15 +68,14 @@ def count(users: Users, reading: Reading, domain: list[str] | None) -> Dataset:
 def _domain_of(
     labels: pl.Series, title: str | None, reading: Reading
 ) -> tuple[Domain, tuple[str, ...]]:
-    """The domain of these labels, and what a person should know of its order."""
-    names, other = labels.to_list(), reading.other
-    line = positions(labels)
-    ordered, notes = order_of(labels, line, reading)
-    name = title or VALUE
+    """The domain of these labels, of which `other` is the last, and a note on their order."""
+    names, other, name = labels.to_list(), reading.other, title or VALUE
+    line = positions(labels) if other is None else None
+    ordered, notes = _order_of(labels, line, reading)
     own = names if other is None else names[:-1]
     if own == integers(len(own)):
         return Integers(len(own), name=name, other=other, ordered=ordered), notes
-    places = None if line is None or other is not None else line.tolist()
+    places = None if line is None else line.tolist()
     return Labels(own, places, name=name, other=other, ordered=ordered), notes
 
 
@@ -85,7 +96,7 @@ def text_of(users: Users) -> pl.Expr:
         raise users.error(f"values of type {dtype} are no labels; choose another column.")
     if dtype.is_float():
         value = value.fill_nan(None)
-    return value.cast(pl.String).str.strip_chars().fill_null("")
+    return stripped(value.cast(pl.String)).fill_null("")
 
 
 def _counted(users: Users, absent: list[str]) -> pl.DataFrame:
@@ -103,7 +114,7 @@ def _occurring(users: Users, counted: pl.DataFrame, reading: Reading) -> tuple[U
         table, notes = most_frequent(table, reading.top, "user", reading.other is None)
         users = users.noting(*notes)
     else:
-        users = users.noting(*ids_note(table))
+        users = users.noting(*_ids_note(table))
     found = sort_key(table[LABEL])
     if found is not None and found[1].is_duplicated().any():
         twice = table[LABEL].filter(found[1].is_duplicated())[:2].to_list()
@@ -163,7 +174,7 @@ def _too_few(table: pl.DataFrame) -> str:
     return "holds no users, only a header or blank lines."
 
 
-def _codes(users: Users, counted: pl.DataFrame, table: pl.DataFrame) -> np.ndarray:
+def _codes(users: Users, counted: pl.DataFrame, table: pl.DataFrame) -> IntArray:
     """Every user's code, in the order of the rows."""
     raw = counted.join(table.select(LABEL, CODE), on=LABEL).select(VALUE, CODE)
     coded = users.frame.join(raw.lazy(), on=VALUE, maintain_order="left")
@@ -175,3 +186,127 @@ def _codes(users: Users, counted: pl.DataFrame, table: pl.DataFrame) -> np.ndarr
 def integers(size: int) -> list[str]:
     """The domain `0 … size-1`."""
     return [str(value) for value in range(size)]
+
+
+def sort_key(labels: pl.Series) -> tuple[Kind, pl.Series] | None:
+    """What the labels are, and themselves as numbers or points in time; None for other texts."""
+    for dtype in (pl.Int64, pl.Float64):
+        key = labels.cast(dtype, strict=False)
+        if key.is_not_null().all() and key.is_finite().all():
+            return "whole" if (key == key.round()).all() else "decimals", key
+    for pattern in DATES:
+        key = labels.str.to_datetime(pattern, strict=False)
+        if key.is_not_null().all():
+            return "dates", key
+    return None
+
+
+def positions(labels: pl.Series) -> FloatArray | None:
+    """Where the labels lie on a line: numbers as they are, dates in days, if in rising order."""
+    found = sort_key(labels)
+    if found is None:
+        return None
+    kind, key = found
+    if kind == "dates":
+        key = key.dt.epoch("us") / DAY
+    line = key.cast(pl.Float64).to_numpy()
+    return line if (np.diff(line) >= 0).all() else None
+
+
+def arranged(table: pl.DataFrame) -> pl.DataFrame:
+    """The rows in the order of their labels: as numbers, as dates, else as text."""
+    found = sort_key(table[LABEL])
+    if found is None:
+        return table.sort(LABEL)
+    return table.with_columns(found[1].alias("key")).sort("key", LABEL).drop("key")
+
+
+def _order_of(
+    labels: pl.Series, line: FloatArray | None, reading: Reading
+) -> tuple[bool, tuple[str, ...]]:
+    """Whether the order of a domain means something, and what a person should know of that."""
+    if reading.ordered:
+        return True, ()
+    found = sort_key(labels)
+    if line is None or found is None:
+        return False, ()
+    if found[0] != "whole":
+        return True, ()
+    note = "Whole numbers are read as labels, such as ids; `ordered` if their order has a meaning."
+    return False, (note,)
+
+
+def _kept_note(users: Users, labels: pl.DataFrame, reading: Reading) -> list[str]:
+    """Say so where a value of a file with nulls of its own is a text that often means none."""
+    if users.text or reading.na is not None or reading.missing == "keep":
+        return []
+    text = pl.col(LABEL).str.to_lowercase()
+    found = labels.filter(text.is_in(NA.lower().split(","))).sort(LABEL)
+    return [
+        f"{label!r} ({plural(rows, 'row')}) is counted as a value; `na={label}` if it means none."
+        for label, rows in found.select(LABEL, "rows").rows()
+    ]
+
+
+def _ids_note(table: pl.DataFrame) -> list[str]:
+    """Say so if nearly every user has a value of their own."""
+    d, n = len(table), int(table[COUNT].sum())
+    if d <= max(IDS * n, FEW):
+        return []
+    return [
+        f"Nearly every user has a value of their own (d = {d:,}, n = {n:,}): if these are ids, "
+        f"choose another `column`; `top` or `bins` make fewer values."
+    ]
+
+
+def _title_note(users: Users, counted: pl.DataFrame) -> list[str]:
+    """Say so if the header occurs again, as where files were joined with theirs."""
+    if users.title is None or not users.text:
+        return []
+    again = int(counted.filter(pl.col(LABEL) == users.title)["rows"].sum())
+    if not again:
+        return []
+    held = f"is also the value of {plural(again, 'row')}"
+    return [f"{users.title!r}, the name of the column, {held}: files joined with their headers?"]
+
+
+def _transactions_note(users: Users, counted: pl.DataFrame) -> list[str]:
+    """Say so if the lines of a text file look like transactions."""
+    labels = counted[LABEL]
+    several = r"^-?\d+(\s+-?\d+)*$"
+    spaced = users.text and labels.str.contains(r"\s").any()
+    if not spaced or not labels.str.contains(several).all():
+        return []
+    return ["Whole lines of numbers were counted as values; `input_format=transactions`?"]
+
+
+def domain_in(path: Path, column: tuple[str | int, ...] | None = None) -> list[str]:
+    """Every possible value, in the order of the file, which has no header.
+
+    Every value occurs once, so there is no telling a header from a value; one that stands over
+    numbers, or has the name of the `column` that holds the data, is refused.
+    """
+    users = open_file(path, Reading(header=False))
+    if len(users.schema()) != 1:
+        raise InvalidData(f"{path}: a domain file has one column, one value per row.")
+    labels = _each_once(choose(users, Reading()))
+    first, *rest = labels
+    over_numbers = not figure(first) and all(map(figure, rest))
+    if over_numbers or first in map(str, column or ()):
+        raise InvalidData(f"{path}: the first row, {first!r}, seems to be a header; delete it.")
+    return labels
+
+
+def _each_once(users: Users) -> list[str]:
+    """The values in the rows, each once."""
+    labels = users.collect(users.frame.select(text_of(users).alias(LABEL)))[LABEL]
+    labels = labels.head(len(labels) - users.blank_rows_at_end())
+    if (labels == "").any():
+        blank = int((labels == "").arg_max() or 0)
+        raise users.error(f"{users.place(blank)} is blank; a domain holds one value per row.")
+    if labels.is_duplicated().any():
+        row = int(labels.is_first_distinct().arg_min() or 0)
+        raise users.error(f"{users.place(row)}: {labels[row]!r} is in the domain twice.")
+    if len(labels) < 2:
+        raise users.error("a domain holds at least two values.")
+    return labels.to_list()

@@ -6,22 +6,23 @@ Both are decided on a sample from the start of the file, and refused in doubt.
 import csv
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ldp3.errors import InDoubt
-from ldp3.reading.options import NA
+from ldp3.errors import InDoubt, InvalidParameter
+from ldp3.reading.options import NA, Reading
 
 LINES = 1_000  # that say what separates the columns
 ROWS = 10_000  # that say whether there is a header
-DELIMITERS = (",", ";", "\t", "|")
-NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
-WRITTEN = (["value"], ["value", "count"])
+TAB = "\t"
+NAMES = {",": "comma", ";": "semicolon", TAB: "tab", "|": "bar"}  # of what may separate columns
+WRITTEN = (["value"], ["value", "count"])  # by `ldp3 convert`
 MOSTLY = 0.9  # of the rows: a few ragged ones must not hide what separates the others
 RARE = 0.01  # chance that the first user alone holds a value, where there is no header
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
 _DATE = re.compile(r"\d{4}[-/]\d\d[-/]\d\d([T ][\d:.]+(Z|[-+][\d:]+)?)?")
+_MISSING = frozenset(NA.lower().split(","))
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,15 @@ class Evidence:
 
     header: bool
     why: str
+
+
+@dataclass(frozen=True)
+class Titles:
+    """The names of columns, whether the first row holds them, and what a person should know."""
+
+    names: list[str]
+    header: bool
+    notes: tuple[str, ...] = ()
 
 
 def rows_of(lines: Sequence[str], separator: str) -> list[list[str]]:
@@ -51,10 +61,14 @@ def find_delimiter(
     likely = [c for c, share in shares.items() if share >= MOSTLY]
     exact = [c for c in likely if shares[c] == 1]
     found = exact or likely
-    if len(found) < 2 or usual == "\t" in found:
-        return found[0] if len(found) == 1 else usual
+    if not found:
+        return usual
+    if len(found) == 1:
+        return found[0]
+    if usual == TAB and usual in found:  # the ending says so
+        return usual
     named = " or ".join(NAMES[c] for c in found)
-    options = [f"delimiter={'tab' if c == '	' else c}" for c in found]
+    options = [f"delimiter={'tab' if c == TAB else c}" for c in found]
     raise InDoubt(f"{source}: the columns may be separated by {named}.", *options)
 
 
@@ -66,6 +80,55 @@ def _share(rows: list[list[str]]) -> float:
         return 1.0
     equal = sum(len(row) == len(rows[0]) for row in rows) / len(rows)
     return max(equal, MOSTLY) if all(len(row) > 1 for row in rows) else equal
+
+
+def titles_of(
+    rows: list[list[str]], reading: Reading, source: str, domain: Collection[str] | None
+) -> Titles:
+    """What the columns of a table are called, where its first row may be a header."""
+    width = len(rows[0]) if rows else 1
+    plain = [f"column_{place}" for place in range(1, width + 1)]
+    header, notes = _header(rows, reading, source, domain)
+    names = _unique(rows[0], plain) if header and rows else plain
+    return Titles(names, header, notes)
+
+
+def _header(
+    rows: list[list[str]], reading: Reading, source: str, domain: Collection[str] | None
+) -> tuple[bool, tuple[str, ...]]:
+    """Whether the first row is a header, as said or by evidence, which is told."""
+    if reading.header is False and reading.names_a_column:
+        raise InvalidParameter(
+            f"{source}: without a header a column has no name: choose one by its position from 1."
+        )
+    if reading.header is not None or reading.names_a_column:
+        return reading.header is not False, ()
+    if len(rows) < 2:
+        return False, ()
+    found = _in_domain(rows[0], reading, domain) or find_header(rows, source)
+    what, how = ("a header", "header=False") if found.header else ("a user, not a header", "header")
+    note = f"The first row is read as {what}: {found.why}; `{how}` overrules."
+    return found.header, (note,)
+
+
+def _in_domain(
+    first: Sequence[str], reading: Reading, domain: Collection[str] | None
+) -> Evidence | None:
+    """The first row is a user's if its value is one of the domain."""
+    if domain is None or (len(first) > 1 and reading.column is None):
+        return None
+    place = int(reading.column[0]) if reading.column is not None and len(first) > 1 else 1
+    if not 1 <= place <= len(first):
+        return None
+    value = first[place - 1].strip()
+    return Evidence(False, f"{value!r} is in the domain") if value in domain else None
+
+
+def _unique(cells: Sequence[str], plain: list[str]) -> list[str]:
+    """Names as the header has them; those that stand there twice, and blanks, with their place."""
+    names = [cell.strip() or other for cell, other in zip(cells, plain, strict=True)]
+    twice = {name for name, count in Counter(names).items() if count > 1}
+    return [f"{n} [{i}]" if n in twice else n for i, n in enumerate(names, 1)]
 
 
 def find_header(rows: list[list[str]], source: str) -> Evidence:
@@ -135,6 +198,3 @@ def figure(cell: str) -> bool:
 
 def _missing(cell: str) -> bool:
     return cell == "" or cell.lower() in _MISSING
-
-
-_MISSING = frozenset(NA.lower().split(","))

@@ -1,16 +1,21 @@
 """The bytes of a file: unpacked, in UTF-8, with line feeds between its lines."""
 
+import bz2
+import gzip
 import io
+import lzma
 import re
 import sys
-from collections.abc import Iterator
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import IO, Any
 
 from ldp3.errors import InvalidData, did_you_mean
-from ldp3.reading.packing import ENDINGS, member_name, only_member, packing, unpacked_blocks
 from ldp3.sandbox import heed_ctrl_c
 
 STDIN = ("-", "/dev/stdin", str(Path("/dev/stdin")))  # Windows turns the slashes
@@ -18,6 +23,15 @@ SAMPLE = 2**20  # bytes that are looked at to see how a text file is written
 BLOCK = 2**18
 UNPACKED = 2**31  # bytes of a packed file that are held in memory
 STREAMED = (None, "gz", "zst")  # what polars unpacks while it reads text
+PACKED = {  # what packs a file, by its first bytes
+    b"\x1f\x8b": "gz",
+    b"BZh": "bz2",
+    b"\xfd7zXZ\x00": "xz",
+    b"\x28\xb5\x2f\xfd": "zst",
+    b"PK\x03\x04": "zip",
+}
+PACKED_ENDINGS = tuple(f".{kind}" for kind in PACKED.values())
+CALLED = {"gz": "gzip", "bz2": "bzip2", "zst": "Zstandard"}
 WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")  # some are zip files of their own
 
 
@@ -57,10 +71,10 @@ class Content:
     def blocks(self, size: int = BLOCK) -> Iterator[bytes]:
         """All bytes, unpacked, in pieces."""
         if self.memory is not None:
-            return unpacked_blocks(partial(io.BytesIO, self.memory), None, self.source, size)
+            return _unpacked_blocks(partial(io.BytesIO, self.memory), None, self.source, size)
         if self.packed == "zip":
-            return unpacked_blocks(partial(only_member, self.path), "zip", self.source, size)
-        return unpacked_blocks(lambda: self.path.open("rb"), self.packed, self.source, size)
+            return _unpacked_blocks(partial(_only_member, self.path), "zip", self.source, size)
+        return _unpacked_blocks(lambda: self.path.open("rb"), self.packed, self.source, size)
 
     def in_memory(self) -> "Content":
         """The same bytes, in memory where they are packed."""
@@ -101,20 +115,29 @@ def content(path: Path) -> Content:
     """The bytes of a file, or of standard input for ``-``."""
     if str(path) in STDIN:
         return _standard_input()
-    require_readable(path)
+    _require_readable(path)
     with path.open("rb") as file:
-        packed = packing(file.read(6))
-    name = path.name
-    while name.lower().endswith(ENDINGS):
-        name = name[: name.rindex(".")]
+        packed = _compression_of(file.read(6))
+    name = plain_name(path.name)
     if name.lower().endswith(WORKBOOKS) and name == path.name:
         return Content(name, str(path), path)
     if packed == "zip":
-        name = Path(name).stem + Path(member_name(path)).suffix
+        name = Path(name).stem + Path(_member_name(path)).suffix
     return Content(name, str(path), path, packed)
 
 
-def require_readable(path: Path) -> None:
+def plain_name(name: str) -> str:
+    """A file's name without the endings of what packs it.
+
+    >>> plain_name("visits.csv.gz")
+    'visits.csv'
+    """
+    while name.lower().endswith(PACKED_ENDINGS):
+        name = name[: name.rindex(".")]
+    return name
+
+
+def _require_readable(path: Path) -> None:
     """Refuse what is not a file with something in it, or has a name that Polars cannot hold."""
     if re.search("[\ud800-\udfff]", str(path)):
         raise InvalidData(f"{str(path)!r}: the name is not UTF-8; rename the file.")
@@ -138,10 +161,10 @@ def _standard_input() -> Content:
     given = sys.stdin.buffer.read()
     if not given:
         raise InvalidData(f"{name}: is empty; at least two different values are needed.")
-    packed = packing(given[:6])
+    packed = _compression_of(given[:6])
     if packed == "zip":
         raise InvalidData(f"{name}: is a zip file; unpack it first, as in unzip -p FILE | ldp3 …")
-    plain = b"".join(unpacked_blocks(partial(io.BytesIO, given), packed, name, SAMPLE))
+    plain = b"".join(_unpacked_blocks(partial(io.BytesIO, given), packed, name, SAMPLE))
     return Content(name, name, Path("-"), packed, plain)
 
 
@@ -155,3 +178,76 @@ def _similar(path: Path) -> str:
         return did_you_mean(path.name, [p.name for p in folder.iterdir() if p.is_file()])
     except OSError:
         return f" There is no folder {str(folder)!r} either."
+
+
+def _compression_of(start: bytes) -> str | None:
+    """What packs a file that starts like this."""
+    return next((kind for magic, kind in PACKED.items() if start.startswith(magic)), None)
+
+
+def _unpacked_blocks(
+    opened: Callable[[], IO[bytes]], packed: str | None, source: str, size: int
+) -> Iterator[bytes]:
+    """The bytes of a file, unpacked, in pieces."""
+    zstd = _zstd(source) if packed == "zst" else None
+    broken: list[type[Exception]] = [EOFError, OSError, zlib.error, lzma.LZMAError]
+    broken += [zipfile.BadZipFile, *([zstd.ZstdError] if zstd else [])]
+    try:
+        with opened() as file, _unpacked(file, packed, zstd) as plain:
+            while block := plain.read(size):
+                yield block
+    except tuple(broken) as error:
+        if packed is None:
+            raise InvalidData(f"{source}: cannot be read: {error}.") from None
+        what = CALLED.get(packed, packed)
+        raise InvalidData(f"{source}: is a damaged {what} file; fetch it again.") from None
+
+
+def _unpacked(file: IO[bytes], packed: str | None, zstd: ModuleType | None) -> IO[bytes]:
+    if zstd is not None:
+        return zstd.open(file)
+    opener: dict[str | None, Any] = {"gz": gzip.open, "bz2": bz2.open, "xz": lzma.open}
+    return opener[packed](file) if packed in opener else file
+
+
+def _zstd(source: str) -> ModuleType:
+    try:
+        if sys.version_info >= (3, 14):
+            from compression import zstd
+        else:
+            from backports import zstd
+    except ModuleNotFoundError:
+        raise InvalidData(
+            f"{source}: zst needs backports.zstd: pip install 'ldp3[full]'."
+        ) from None
+    return zstd
+
+
+def _only_member(path: Path) -> IO[bytes]:
+    """The one file in a zip file, whose name `_member_name` has found."""
+    with zipfile.ZipFile(path) as archive:
+        return archive.open(_member_name(path))
+
+
+def _member_name(path: Path) -> str:
+    """What the one file in a zip file is called."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            found = [m for m in archive.infolist() if _is_data(m)]
+    except (OSError, zipfile.BadZipFile):
+        raise InvalidData(f"{path}: is a damaged zip file; fetch it again.") from None
+    if any(member.flag_bits & 1 for member in found):
+        raise InvalidData(f"{path}: is encrypted; unpack it first.")
+    if len(found) != 1:
+        listed = ", ".join(member.filename for member in found[:8]) or "none"
+        raise InvalidData(
+            f"{path}: one file in a zip file can be read, and it holds {len(found)} ({listed}); "
+            f"unpack it, and name the folder or a file."
+        )
+    return found[0].filename
+
+
+def _is_data(member: zipfile.ZipInfo) -> bool:
+    parts = member.filename.split("/")
+    hidden = parts[0] == "__MACOSX" or parts[-1].startswith(".")
+    return not (member.is_dir() or hidden)

@@ -1,16 +1,54 @@
-"""How a file or a table is read: the options that people give."""
+"""How a file or a table is read: the options that people give, as values with a type.
 
+The command line turns its words into them, `load` what people write in Python; nothing goes
+through text on the way. NumPy is not imported here: `ldp3 --help` need not wait for it.
+"""
+
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from datetime import date
+from os import PathLike
 from pathlib import Path
 from typing import Literal, get_args
 
-from ldp3.errors import InvalidParameter, as_python, one_of, require, whole
+from ldp3.errors import (
+    MOST_VALUES,
+    InvalidParameter,
+    as_path,
+    as_python,
+    one_of,
+    require,
+    short,
+    whole,
+)
 
 Format = Literal["lines", "csv", "json", "jsonl", "parquet", "arrow", "excel", "transactions"]
 Pick = Literal["most_frequent", "first", "last", "random"]
 Missing = Literal["refuse", "drop", "keep"]
+Scale = Literal["equal", "log", "quantiles"]
+Point = float | str | date  # on a line: a number, a date, or a text that spells one
+Range = tuple[Point, Point]
+BINS = "a number of bins, quantiles:20, log:20 or rising edges"
+GRID = "rows x columns, such as 15x15"
+RANGE = "low:high, or two of them"
 NA = "NA,N/A,null,NaN,-"  # texts that mean "no value", whatever their case
-MOST_VALUES = 2**24  # a larger domain is a mistake in the spec before it is a dataset
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Into how many bins a line is cut, and what they have in common.
+
+    They are equally wide (``equal``), equally wide on a logarithmic scale (``log``), or hold about
+    equally many users (``quantiles``).
+    """
+
+    size: int
+    scale: Scale = "equal"
+
+    def __post_init__(self) -> None:
+        fits = whole(self.size, 2, MOST_VALUES)
+        require(fits, "`bins`", f"a number from 2 to {MOST_VALUES:,}", self.size)
 
 
 @dataclass(frozen=True)
@@ -20,8 +58,8 @@ class Reading:
     Parameters
     ----------
     column
-        Column that holds the values, by name or by position counted from 1; two, separated by a
-        comma, for a grid. A name means that a text file has a header.
+        Column that holds the values, by name or by position counted from 1; two for a grid
+        (lat,lon). A name means that a text file has a header.
     header
         Whether the first row of a text file or a sheet holds names, not a user. Default: by
         evidence, with a note, and refused in doubt.
@@ -67,7 +105,7 @@ class Reading:
         Keep each user's value in the order of the file, not only the histogram.
     """
 
-    column: str | int | None = None
+    column: tuple[str | int, ...] | None = None
     header: bool | None = None
     delimiter: str | None = None
     counts: bool = False
@@ -76,37 +114,82 @@ class Reading:
     top: int | None = None
     other: str | None = None
     pick: Pick | None = None
-    bins: str | int | None = None
-    grid: str | None = None
-    within: str | None = None
+    bins: Cut | tuple[Point, ...] | None = None
+    grid: tuple[int, int] | None = None
+    within: tuple[Range, ...] | None = None
     ordered: bool = False
     missing: Missing = "refuse"
     na: str | None = None
     input_format: Format | None = None
     keep_values: bool = False
 
+    def __post_init__(self) -> None:
+        self._require_types()
+        domains = self._among("domain", "domain_size", "top", "bins", "grid")
+        if len(domains) > 1:
+            raise InvalidParameter(f"{_flags(domains)} each decide the domain: give one of them.")
+        self._require_range()
+        self._require_other()
+        if self.ordered and self.grid is not None:
+            raise InvalidParameter("`ordered`: the cells of a `grid` have no order along a line.")
+        if self.missing == "keep" and self.na is not None:
+            raise InvalidParameter("`missing=keep` and `na` contradict each other: give one.")
+
     def given(self) -> list[str]:
         """The options that differ from their defaults, but for `keep_values`."""
         changed = (f.name for f in fields(self) if getattr(self, f.name) != f.default)
         return [name for name in changed if name != "keep_values"]
 
-    def require_consistent(self) -> None:
-        """Refuse options that are out of range or contradict each other."""
-        for name, size in (("top", self.top), ("domain_size", self.domain_size)):
-            fits = size is None or whole(as_python(size), 2, MOST_VALUES)
-            require(fits, _flags([name]), f"must be an integer from 2 to {MOST_VALUES:,}", size)
+    @property
+    def names_a_column(self) -> bool:
+        """Whether a column is chosen by something that is no position."""
+        return any(not str(column).isdecimal() for column in self.column or ())
+
+    @property
+    def range_form(self) -> str:
+        """How a range is written on the command line, for messages."""
+        return "low:high for `bins`" if self.grid is None else "low:high,low:high for `grid`"
+
+    @property
+    def range_text(self) -> str:
+        """The range as the command line writes it, for messages."""
+        return repr(",".join(f"{low}:{high}" for low, high in self.within or ()))
+
+    def require_no_columns(self, who: str) -> None:
+        """Refuse what makes no sense for transactions."""
+        wrong = self._among("column", "header", "delimiter", "counts", "bins", "grid", "na")
+        if wrong:
+            raise InvalidParameter(
+                f"{who}: transactions, one user per line, know no {_flags(wrong)}; for a table "
+                f"leave `pick` out and use `input_format=csv`."
+            )
+
+    def _require_types(self) -> None:
+        for name in ("header", "counts", "ordered", "keep_values"):
+            flag = getattr(self, name)
+            fits = isinstance(flag, bool) or (flag is None and name == "header")
+            require(fits, f"`{name}`", "is True or False", flag)
+        for name in ("top", "domain_size"):
+            size = as_python(getattr(self, name))
+            fits = size is None or whole(size, 2, MOST_VALUES)
+            require(fits, f"`{name}`", f"must be an integer from 2 to {MOST_VALUES:,}", size)
         for name, choices in (("pick", Pick), ("missing", Missing), ("input_format", Format)):
             known, given = get_args(choices), getattr(self, name)
             fits = one_of(given, known) or (given is None and name != "missing")
-            require(fits, _flags([name]), f"must be one of {', '.join(known)}", given)
-        domains = self._among("domain", "domain_size", "top", "bins", "grid")
-        if len(domains) > 1:
-            raise InvalidParameter(f"{_flags(domains)} each decide the domain: give one of them.")
-        if self.within is not None and self.bins is None and self.grid is None:
+            require(fits, f"`{name}`", f"must be one of {', '.join(known)}", given)
+        for name in ("delimiter", "na"):
+            text = getattr(self, name)
+            require(text is None or isinstance(text, str), f"`{name}`", "is a text", text)
+
+    def _require_range(self) -> None:
+        if self.within is None:
+            return
+        if self.bins is None and self.grid is None:
             raise InvalidParameter("`within` is the range of `bins` or `grid`: give one of them.")
-        self._require_other()
-        if self.missing == "keep" and self.na is not None:
-            raise InvalidParameter("`missing=keep` and `na` contradict each other: give one.")
+        if isinstance(self.bins, tuple):
+            raise InvalidParameter("`within` is the range of a number of bins: edges say theirs.")
+        if len(self.within) != (1 if self.grid is None else 2):
+            raise InvalidParameter(f"`within`: {self.range_form}, got {self.range_text}.")
 
     def _require_other(self) -> None:
         if self.other is None:
@@ -118,17 +201,100 @@ class Reading:
         named = isinstance(self.other, str) and self.other.strip() == self.other != ""
         require(named, "`other`", "must be a label without blanks around it", self.other)
 
-    def require_no_columns(self, who: str) -> None:
-        """Refuse what makes no sense for transactions."""
-        wrong = self._among("column", "header", "delimiter", "counts", "bins", "grid", "na")
-        if wrong:
-            raise InvalidParameter(
-                f"{who}: transactions, one user per line, know no {_flags(wrong)}; for a table "
-                f"leave `pick` out and use `input_format=csv`."
-            )
-
     def _among(self, *names: str) -> list[str]:
         return [name for name in names if name in self.given()]
+
+
+def as_columns(given: object) -> tuple[str | int, ...] | None:
+    """A name or a position, or several of them."""
+    given = as_python(given)
+    if given is None:
+        return None
+    columns = [given] if isinstance(given, str | int) else map(as_python, _listed(given, "column"))
+    found = tuple(columns)
+    fine = found and all(isinstance(one, str) or whole(one, 0) for one in found)
+    require(bool(fine), "`column`", "is a name or a position, or a list of them", given)
+    return found  # type: ignore[return-value]
+
+
+def as_bins(given: object) -> Cut | tuple[Point, ...] | None:
+    """``20``, ``"log:20"`` and ``"quantiles:20"``, or edges.
+
+    >>> as_bins("log:20"), as_bins([0, 18, 65])
+    (Cut(size=20, scale='log'), (0, 18, 65))
+    """
+    given = as_python(given)
+    if given is None or isinstance(given, Cut):
+        return given
+    if whole(given):
+        return Cut(given)
+    if isinstance(given, str):
+        found = re.fullmatch(r"(?:(quantiles|log):)?\s*(\d+)", given.strip(), re.ASCII)
+        require(found is not None, "`bins`", BINS, given)
+        assert found is not None
+        return Cut(int(found[2]), found[1] or "equal")  # type: ignore[arg-type]
+    return tuple(_point(edge, "bins") for edge in _listed(given, "bins"))
+
+
+def as_grid(given: object) -> tuple[int, int] | None:
+    """Numbers of rows and columns: ``(15, 20)``."""
+    if given is None:
+        return None
+    sizes = [as_python(size) for size in _listed(given, "grid")]
+    fine = len(sizes) == 2 and all(whole(size, 1, MOST_VALUES) for size in sizes)
+    if not fine or not 2 <= sizes[0] * sizes[1] <= MOST_VALUES:  # type: ignore[operator]
+        raise InvalidParameter(f"`grid`: {GRID}, got {short(given)}.")
+    return sizes[0], sizes[1]  # type: ignore[return-value]
+
+
+def as_within(given: object) -> tuple[Range, ...] | None:
+    """A range ``(0, 100)``, or one for each coordinate of a grid."""
+    if given is None:
+        return None
+    parts = _listed(given, "within")
+    pairs = parts if all(map(_is_list, parts)) else [parts]
+    return tuple(_range(pair, given) for pair in pairs)
+
+
+def as_labels(given: object) -> Path | tuple[str, ...] | None:
+    """A file that names every possible value, or the values themselves."""
+    if given is None:
+        return None
+    if isinstance(given, str | PathLike):
+        return as_path(given, "a file with the domain")
+    labels = tuple(str(as_python(value)).strip() for value in _listed(given, "domain"))
+    if len(set(labels)) < max(len(labels), 2) or not all(labels):
+        raise InvalidParameter(
+            f"`domain` holds at least two values, all different and none blank, got "
+            f"{short(list(labels))}."
+        )
+    return labels
+
+
+def _range(given: object, all_given: object) -> Range:
+    ends = [_point(end, "within") for end in _listed(given, "within")]
+    if len(ends) != 2:
+        raise InvalidParameter(f"`within`: {RANGE}, got {short(all_given)}.")
+    return ends[0], ends[1]
+
+
+def _point(given: object, option: str) -> Point:
+    given = as_python(given)
+    number = isinstance(given, int | float) and not isinstance(given, bool)
+    if not number and not isinstance(given, str | date):
+        raise InvalidParameter(f"`{option}` takes numbers or dates, got {short(given)}.")
+    return given.strip() if isinstance(given, str) else given  # type: ignore[return-value]
+
+
+def _is_list(given: object) -> bool:
+    listed = isinstance(given, Iterable) and getattr(given, "ndim", 1) > 0
+    return listed and not isinstance(given, str | bytes | dict | type)
+
+
+def _listed(given: object, option: str) -> list[object]:
+    if not _is_list(given):
+        raise InvalidParameter(f"`{option}` takes a list, got {short(given)}.")
+    return list(given)  # type: ignore[call-overload]
 
 
 def _flags(options: list[str]) -> str:

@@ -8,11 +8,10 @@ from pathlib import Path
 import polars as pl
 
 from ldp3.errors import InDoubt, InvalidData
-from ldp3.reading.columns import choose
-from ldp3.reading.files import ENDINGS, format_of, open_file
+from ldp3.reading.formats import ENDINGS, format_of, open_file
 from ldp3.reading.opening import STDIN, content
 from ldp3.reading.options import Reading
-from ldp3.reading.users import Users
+from ldp3.reading.users import COUNT, Users, choose
 
 
 def stands_for_files(text: str) -> bool:
@@ -138,10 +137,9 @@ def _may_end_blank(file: Path) -> bool:
 
 def _common(part: Users, parts: Sequence[Users]) -> pl.LazyFrame:
     """The rows of a part in types that all parts share."""
-    types = {other.schema() == parts[0].schema() for other in parts}
-    if types == {True}:
+    if all(other.schema() == parts[0].schema() for other in parts):
         return part.frame
-    return part.frame.select(pl.exclude("count").cast(pl.String), pl.col("^count$"))
+    return part.frame.select(pl.exclude(COUNT).cast(pl.String), pl.col(f"^{COUNT}$"))
 
 
 def _name(path: Path, files: Sequence[Path]) -> str:

@@ -2,21 +2,22 @@
 
 import csv
 import io
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 
 from ldp3.errors import InvalidData, InvalidParameter
-from ldp3.reading.evidence import DELIMITERS, NAMES, ROWS, find_delimiter, rows_of
+from ldp3.reading.evidence import NAMES, ROWS, TAB, Titles, find_delimiter, rows_of, titles_of
 from ldp3.reading.opening import SAMPLE, Content
 from ldp3.reading.options import Format, Reading
-from ldp3.reading.ragged import ragged
-from ldp3.reading.titles import Titles, titles_of
 from ldp3.reading.users import Users
 
 NOT_IN_TEXT = "\x1f"  # ASCII's unit separator: a line is one field
+LONGEST = 2**24  # bytes of a quoted cell after which it is read slowly
+Blocks = Callable[[], Iterator[bytes]]
 
 
 def open_text(
@@ -27,30 +28,44 @@ def open_text(
     lines = _first_lines(content)
     if not lines:
         raise InvalidData(f"{content.source}: is empty; at least two different values are needed.")
-    separator = None if kind == "transactions" else _separator(content, kind, reading, lines)
-    rows = _lines(lines) if separator is None else rows_of(lines, separator)
-    if separator is not None:
-        _refuse_ragged(content, separator, rows)
-    if kind == "transactions":
-        titles = Titles(["column_1"], False)
-    else:
-        titles = titles_of(rows, reading, content.source, domain)
-        if separator is None and not titles.header:
-            titles = replace(titles, notes=())  # that a line is a value needs no word
+    separator, titles = None, Titles(["column_1"], False)
+    if kind != "transactions":
+        separator = _separator(content, kind, reading, lines)
+        titles = _titles(content, separator, reading, lines, domain)
     frame = _scan(content, separator, titles)
 
     def explain(error: Exception) -> str:
         return _why_not(content, separator, error)
 
-    header, notes = (
-        titles.header,
-        (*_told(separator, _usual(content, kind), reading), *titles.notes),
-    )
-    name, first = Path(content.name).stem, 1 + (_blank(lines) + 1 if header else 0)
-    items = kind == "transactions"
     return Users(
-        name, content.source, frame, first, "row", header, frame, explain, notes, items=items
+        Path(content.name).stem,
+        content.source,
+        frame,
+        first=_blank(lines) + 2 if titles.header else 1,
+        unit="row",
+        header=titles.header,
+        whole=frame,
+        explain=explain,
+        notes=(*_told(separator, _usual(content, kind), reading), *titles.notes),
+        items=kind == "transactions",
     )
+
+
+def _titles(
+    content: Content,
+    separator: str | None,
+    reading: Reading,
+    lines: Sequence[str],
+    domain: Collection[str] | None,
+) -> Titles:
+    """What the columns are called; a row with more or fewer fields than the first is refused."""
+    if separator is not None:
+        rows = rows_of(lines, separator)
+        _refuse_ragged(content, separator, rows)
+        return titles_of(rows, reading, content.source, domain)
+    rows = [[line] for line in lines if line.strip()][:ROWS]
+    titles = titles_of(rows, reading, content.source, domain)
+    return titles if titles.header else replace(titles, notes=())  # a line is a value: no word
 
 
 def _scan(content: Content, separator: str | None, titles: Titles) -> pl.LazyFrame:
@@ -71,10 +86,6 @@ def _scan(content: Content, separator: str | None, titles: Titles) -> pl.LazyFra
 def _blank(lines: Sequence[str]) -> int:
     """How many lines at the start hold nothing."""
     return next((i for i, line in enumerate(lines) if line.strip()), 0)
-
-
-def _lines(lines: Sequence[str]) -> list[list[str]]:
-    return [[line] for line in lines if line.strip()][:ROWS]
 
 
 def _refuse_ragged(content: Content, separator: str, rows: list[list[str]]) -> None:
@@ -109,17 +120,18 @@ def _separator(
         return None
     usual = _usual(content, kind)
     table = kind == "csv" or reading.column is not None or reading.counts or reading.grid
-    return find_delimiter(lines, DELIMITERS[0 if table else 1 :], usual, content.source)
+    candidates = [one for one in NAMES if table or one != ","]  # a line of a .txt may hold commas
+    return find_delimiter(lines, candidates, usual, content.source)
 
 
 def _usual(content: Content, kind: Format) -> str | None:
     if kind == "lines":
         return None
-    return "\t" if Path(content.name).suffix.lower() == ".tsv" else ","
+    return TAB if Path(content.name).suffix.lower() == ".tsv" else ","
 
 
 def _given(delimiter: str) -> str:
-    separator = {"tab": "\t", "\\t": "\t"}.get(delimiter.lower(), delimiter)
+    separator = {"tab": TAB, "\\t": TAB}.get(delimiter.lower(), delimiter)
     if len(separator) != 1 or not separator.isascii() or separator in '"\r\n\0':
         raise InvalidParameter(
             f"`delimiter` is one character (not a double quote), or tab, got {delimiter!r}."
@@ -136,15 +148,9 @@ def _told(separator: str | None, usual: str | None, reading: Reading) -> list[st
 
 def _why_not(content: Content, separator: str | None, error: Exception) -> str:
     """Read the file again, slowly, to name the line where reading ends."""
-    row, rest = 1, b""
-    for block in content.blocks():
-        *lines, rest = (rest + block).split(b"\n")
-        for line in lines:
-            if not _is_text(line):
-                return _not_utf8(row)
-            row += 1
-    if not _is_text(rest):
-        return _not_utf8(row)
+    for number, line in enumerate(_split_lines(content.blocks()), 1):
+        if not _is_text(line):
+            return _not_utf8(number)
     wrong = ragged(content.blocks, separator, _width(content, separator)) if separator else None
     return wrong or f"cannot be read: {str(error).strip().splitlines()[0]}"
 
@@ -167,3 +173,78 @@ def _not_utf8(row: int) -> str:
 def _width(content: Content, separator: str) -> int:
     lines = io.StringIO(content.sample().decode("utf-8-sig", "replace"), newline="")
     return len(next(csv.reader(lines, delimiter=separator), [""]))
+
+
+def ragged(blocks: Blocks, separator: str, width: int) -> str | None:
+    """What is wrong with the first row that has not `width` fields; None if all have.
+
+    A quoted cell may hold separators and line feeds; blank lines are no rows. Of each block of
+    lines only separators and line feeds are kept, which must repeat the pattern of one row;
+    where they do not, the text is read again, slowly, to name the line.
+    """
+    row = separator.encode() * (width - 1) + b"\n"
+    other = bytes(code for code in range(256) if code not in (ord(separator), *b"\n"))
+    rest = b""
+    for block in blocks():
+        text, rest = _whole_lines(rest + block)
+        if len(rest) > LONGEST:
+            return _named(blocks(), separator, width)
+        if not _repeats(text.translate(None, other), row):
+            text = re.sub(rb"(?m)^\r?\n", b"", text)
+            if not _repeats(text.translate(None, other), row):
+                return _named(blocks(), separator, width)
+    text, rest = _whole_lines(rest + b"\n")
+    last = text.translate(None, other) if text.strip() else row
+    return None if last == row and not rest else _named(blocks(), separator, width)
+
+
+def _whole_lines(text: bytes) -> tuple[bytes, bytes]:
+    """The lines that end in `text`, without what stands in double quotes, and what is left."""
+    end = text.rfind(b"\n") + 1
+    lines = text[:end]
+    if b'"' not in text:
+        return lines, text[end:]
+    if lines.count(b'"') % 2:
+        return b"", text  # the last line feed is inside a cell
+    return _outside_quotes(lines), text[end:]
+
+
+def _outside_quotes(text: bytes) -> bytes:
+    """The text with a letter for whatever stands in double quotes."""
+    return b"q".join(text.split(b'"')[::2]) if b'"' in text else text
+
+
+def _repeats(marks: bytes, row: bytes) -> bool:
+    return marks == row * (len(marks) // len(row))
+
+
+def _named(blocks: Iterator[bytes], separator: str, width: int) -> str | None:
+    """The line of the first row with another number of fields."""
+    lines = (line.decode(errors="replace") for line in _split_lines(blocks))
+    rows = csv.reader(lines, delimiter=separator, strict=True)
+    line = 1
+    try:
+        for row in rows:
+            if row and len(row) != width:
+                return _said(line, len(row), width)
+            line = rows.line_num + 1
+    except csv.Error:
+        return f"line {line:,} has a double quote that is out of place or never closed."
+    return None
+
+
+def _split_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    rest = b""
+    for block in blocks:
+        *lines, rest = (rest + block).split(b"\n")
+        yield from (line + b"\n" for line in lines)
+    if rest:
+        yield rest
+
+
+def _said(line: int, fields: int, width: int) -> str:
+    many = f"{fields} field" + ("s" if fields != 1 else "")
+    return (
+        f"line {line:,} has {many} where the first row has {width}; put a cell that holds the "
+        f"separator in double quotes, or give `delimiter`, or `input_format` (lines, transactions)."
+    )

@@ -5,11 +5,9 @@ from dataclasses import replace
 import polars as pl
 
 from ldp3.randomness import stream
-from ldp3.reading.counting import most_frequent
-from ldp3.reading.missing import plural
+from ldp3.reading.counting import LABEL, arranged, most_frequent
 from ldp3.reading.options import Pick, Reading
-from ldp3.reading.order import LABEL, arranged
-from ldp3.reading.users import COUNT, ROW, VALUE, Users
+from ldp3.reading.users import COUNT, ROW, VALUE, Users, plural, stripped
 
 ITEM, PLACE = "item", "place"
 
@@ -52,7 +50,7 @@ def _items(users: Users, lines: pl.LazyFrame) -> tuple[Users, pl.DataFrame]:
     ).row(0)
     split = line.str.split(",") if commas else line.str.extract_all(r"\S+")
     items = lines.select(ROW, split.alias(ITEM)).explode(ITEM)
-    items = items.with_columns(pl.col(ITEM).str.strip_chars()).filter(pl.col(ITEM) != "")
+    items = items.with_columns(stripped(pl.col(ITEM))).filter(pl.col(ITEM) != "")
     if marked:
         items = items.filter(~pl.col(ITEM).is_in(["-1", "-2"]))
         users = users.noting("Read as SPMF sequences: -1 and -2 are marks, not items.")

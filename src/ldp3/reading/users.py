@@ -1,15 +1,19 @@
-"""Rows of users before they are counted, and where in the file each one stands."""
+"""Rows of users before they are counted: their columns, their places, and rows without a value."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import polars as pl
 
-from ldp3.errors import InvalidData
+from ldp3.errors import InvalidData, did_you_mean
+from ldp3.reading.options import NA, Reading
 from ldp3.sandbox import Unreadable, collect, decoding_error, schema
 
 VALUE, COUNT, ROW = "value", "count", "row"  # the columns of a frame that is ready to be counted
+COORDINATES = ("first", "second")  # instead of the value, where two columns are cut into a grid
+SHOWN = 8  # columns that a message names
+BLANKS = "".join(filter(str.isspace, map(chr, range(0x3001))))  # what `str.strip` takes away
 
 
 def _unexplained(error: Exception) -> str:
@@ -45,7 +49,7 @@ class Users:
     items
         Whether a row holds several items of one user, a transaction.
     title
-        What the header calls the column of the values.
+        What the column of the values is called, where it has a name.
     untrusted
         Whether the rows are decoded in a process of their own, because a damaged file could end
         this one.
@@ -134,3 +138,151 @@ class Users:
         if isinstance(error, pl.exceptions.NoDataError):
             return self.error("is empty; at least two different values are needed.")
         return self.error(self.explain(error))
+
+
+def choose(users: Users, reading: Reading) -> Users:
+    """The rows with the column `value` (or the two coordinates of a grid), and `count` if asked."""
+    names = users.schema().names()
+    count = _count_column(users, names) if reading.counts else None
+    wanted = 1 if reading.grid is None else 2
+    if reading.column is not None:
+        chosen = [_find(users, names, column) for column in reading.column]
+    else:
+        chosen = [name for name in names if name != count]
+    if len(chosen) != wanted:
+        raise users.error(_choice(users, names, wanted, reading))
+    targets = COORDINATES if wanted == 2 else (VALUE,)
+    columns = [pl.col(name).alias(target) for name, target in zip(chosen, targets, strict=True)]
+    title = ", ".join(chosen).strip() if users.header else ""
+    users = replace(users, title=title or None)
+    if count is None:
+        return users.selecting(*columns)
+    return _with_counts(users, columns, count)
+
+
+def _find(users: Users, names: list[str], column: str | int) -> str:
+    """The name of a column that is given by name, or by position from 1."""
+    text = str(column)
+    if text in names and users.header:
+        return text
+    if text.isdecimal() and 1 <= int(text) <= len(names):
+        return names[int(text) - 1]
+    if text.isdecimal():
+        columns = _listed(names) if users.header else _counted(users, names)
+        raise users.error(f"has {columns}, there is no column {text}.")
+    hint = did_you_mean(text, names)
+    raise users.error(f"has no column {text!r}.{hint} It has {_listed(names)}.")
+
+
+def _count_column(users: Users, names: list[str]) -> str:
+    if len(names) < 2:
+        raise users.error("`counts` needs two columns, a value and a number of users.")
+    return COUNT if COUNT in names and users.header else names[-1]
+
+
+def _choice(users: Users, names: list[str], wanted: int, reading: Reading) -> str:
+    one = "one" if wanted == 1 else "two"
+    has = _listed(names) if users.header else _counted(users, names)
+    counts = " beside the counts" if reading.counts else ""
+    how = "by name or by position from 1" if users.header else "by position from 1"
+    return f"has {has}; choose {one}{counts} with `column`, {how}."
+
+
+def _counted(users: Users, names: list[str]) -> str:
+    """How many columns without a name there are, and what stands first in them."""
+    (first,) = users.collect(users.frame.head(1)).rows() or [()]
+    shown = ", ".join(repr(cell or "") for cell in first[:SHOWN])
+    more = ", …" if len(first) > SHOWN else ""
+    return f"{plural(len(names), 'column')} (first row: {shown}{more})"
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(map(repr, names[:SHOWN]))
+    if len(names) == 1:
+        return f"the column {shown}"
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return f"the columns {shown}{more}"
+
+
+def _with_counts(users: Users, columns: list[pl.Expr], count: str) -> Users:
+    given = pl.col(count)
+    if users.text:
+        given = given.str.strip_chars()
+    number = given.cast(pl.Int64, strict=False)
+    if users.schema()[count].is_float():
+        number = pl.when(given == given.round()).then(number)
+    blank = pl.all_horizontal(pl.all().is_null())  # a blank line at the end, or an error later
+    wrong = (number.is_null() | (number < 0)) & ~blank
+    checked = users.selecting(given.alias(VALUE), wrong.alias("wrong"), number.alias(COUNT))
+    any_wrong, total = checked.collect(
+        checked.frame.select(pl.col("wrong").any(), pl.col(COUNT).cast(pl.Float64).sum())
+    ).row(0)
+    if any_wrong:
+        place, value = checked.first_where(pl.col("wrong"))
+        header = "" if users.header else "; if the first row is a header, use `header`"
+        raise users.error(
+            f"{place}: {value!r} is not a number of users, a whole number of at least 0{header}."
+        )
+    if total >= 2**62:
+        raise users.error(f"the counts add up to {total:.1e} users, more than can be counted.")
+    return users.selecting(*columns, number.fill_null(0).alias(COUNT))
+
+
+def stripped(text: pl.Expr) -> pl.Expr:
+    """A column of text without blanks around it, as a client strips what people type."""
+    return text.str.strip_chars(BLANKS)
+
+
+def missing_texts(users: Users, reading: Reading, domain: Iterable[str] | None) -> list[str]:
+    """Texts in lower case that mean "no value", but for those that the domain names as values.
+
+    Where a file has a null of its own, text is text unless `na` says otherwise.
+    """
+    if reading.missing == "keep" or (reading.na is None and not users.text):
+        return []
+    named = {text.strip().lower() for text in (NA if reading.na is None else reading.na).split(",")}
+    return sorted(named - {"", *(label.lower() for label in domain or ())})
+
+
+def without_texts(text: pl.Expr, absent: list[str], instead: str | None) -> pl.Expr:
+    """A column of text in which what means "no value" is replaced."""
+    if not absent:
+        return text
+    return pl.when(text.str.to_lowercase().is_in(absent)).then(pl.lit(instead)).otherwise(text)
+
+
+def without_missing(
+    users: Users, rows: Mapping[str, int], reading: Reading, which: pl.Expr
+) -> Users:
+    """Refuse rows that hold no value, or say how many are left out; `rows` of each such text."""
+    held = dict(rows)
+    if "" in held:
+        held[""] -= users.blank_rows_at_end()
+    held = {text: number for text, number in held.items() if number}
+    total = sum(held.values())
+    if not total:
+        return users
+    if reading.missing == "drop":
+        told = "" if list(held) == [""] else f": {_counted_texts(held)}"
+        return users.noting(f"{plural(total, 'row')} without a value left out{told}.")
+    place, _ = users.first_where(which)
+    texts = [text for text in held if text]
+    details = [f"{total:,} rows in all"] if total > 1 else []
+    details += [_counted_texts(held)] if texts else []
+    more = f" ({', '.join(details)})" if details else ""
+    keep = ", or keep such texts as values with `missing=keep`" if texts else ""
+    raise users.error(
+        f"{place} holds no value{more}; fill it in, or leave such rows out with "
+        f"`missing=drop`{keep}."
+    )
+
+
+def _counted_texts(held: Mapping[str, int]) -> str:
+    """``12 'NA', 5 empty``."""
+    most = sorted(held.items(), key=lambda item: (-item[1], item[0] == "", item[0]))
+    return ", ".join(f"{rows:,} {repr(text) if text else 'empty'}" for text, rows in most)
+
+
+def plural(number: int, what: str) -> str:
+    """``1 row``, ``1,234 rows``."""
+    return f"{number:,} {what}" + ("s" if number != 1 else "")

@@ -1,5 +1,3 @@
-"""What means that a row holds no value."""
-
 from pathlib import Path
 from typing import Any
 
@@ -7,15 +5,51 @@ import polars as pl
 import pytest
 
 import ldp3
-from ldp3.errors import InvalidData, InvalidParameter
-
-COUNTRIES = "DE\nNA\nDE\nFR\nna\n-\nn/a\nNull\nNaN\n\nFR\n"
+from ldp3.errors import InvalidData
 
 
 def written(folder: Path, content: str, name: str = "t.csv") -> Path:
     path = folder / name
     path.write_text(content)
     return path
+
+
+def test_a_column_is_chosen_by_name_or_position(tmp_path: Path) -> None:
+    path = written(tmp_path, "id,page\n1,b\n2,a\n3,b\n")
+    for options in ({"column": "page"}, {"column": 2, "header": True}, {"column": "2"}):
+        assert ldp3.load(path, **options).histogram.tolist() == [1, 2]
+    assert ldp3.load(path, column=2, header=False).n == 4
+
+
+def test_a_histogram_with_counts(tmp_path: Path) -> None:
+    path = written(tmp_path, "b,2\na,1\nnobody,0\nb,3\n\n")
+    data = ldp3.load(path, counts=True, keep_values=True)
+    assert dict(zip(data.labels, data.histogram.tolist(), strict=True)) == {
+        "a": 1,
+        "b": 5,
+        "nobody": 0,
+    }
+    assert data.values is not None
+    assert data.values.tolist() == [1, 1, 0, 1, 1, 1]
+
+
+def test_the_column_called_count_holds_the_counts(tmp_path: Path) -> None:
+    path = written(tmp_path, "count,page\n2,b\n1,a\n")
+    assert ldp3.load(path, counts=True, header=True).histogram.tolist() == [1, 2]
+
+
+def test_rows_without_a_value_can_be_dropped_and_are_counted(tmp_path: Path) -> None:
+    path = written(tmp_path, 'a\n\nb\n""\n  \nb\n')
+    data = ldp3.load(path, missing="drop", header=False, keep_values=True)
+    assert data.values is not None
+    assert data.values.tolist() == [0, 1, 1]
+    assert data.notes == ("3 rows without a value left out.",)
+
+
+def test_the_row_is_named_in_a_long_file(tmp_path: Path) -> None:
+    path = written(tmp_path, "1\n2\n" * 300_000 + "x\n" + "1\n" * 300_000)
+    with pytest.raises(InvalidData, match=r"row 600,001: 'x' is not in the domain"):
+        ldp3.load(path, domain_size=3)
 
 
 @pytest.mark.parametrize("text", ["NA", "N/A", "null", "NaN", "-", "na", ""])
@@ -28,6 +62,9 @@ def test_texts_that_mean_no_value_are_refused_by_row(
         ldp3.load(path, **options)
     assert ("`missing=keep`" in str(caught.value)) == bool(text)
     assert ldp3.load(path, missing="drop", **options).n == 3
+
+
+COUNTRIES = "DE\nNA\nDE\nFR\nna\n-\nn/a\nNull\nNaN\n\nFR\n"
 
 
 def test_what_is_left_out_is_told_with_its_number_of_rows(tmp_path: Path) -> None:
@@ -64,8 +101,3 @@ def test_where_there_are_nulls_a_text_is_a_text_and_noted(tmp_path: Path) -> Non
     assert "'NA' (2 rows) is counted as a value; `na=NA` if it means none." in data.notes
     with pytest.raises(InvalidData, match="every user holds 'DE'"):
         ldp3.load(table, missing="drop", na="NA")
-
-
-def test_keep_and_a_list_of_texts_contradict_each_other() -> None:
-    with pytest.raises(InvalidParameter, match="`missing=keep` and `na` contradict"):
-        ldp3.load(["a", "b"], missing="keep", na="NA")

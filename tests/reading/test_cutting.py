@@ -4,9 +4,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import ldp3
+from ldp3.domain import Bins, Grid
 from ldp3.errors import InvalidData, InvalidParameter, LDPError
+from ldp3.reading.cutting import cell
 
 
 def test_bins_of_equal_width_cover_what_occurs() -> None:
@@ -25,14 +29,14 @@ def test_bins_agree_with_numpy() -> None:
 
 
 def test_bins_within_a_range_leave_others_out_and_say_so() -> None:
-    data = ldp3.load(range(10), bins="2", within="2:6")
+    data = ldp3.load(range(10), bins=2, within=(2, 6))
     assert data.labels == ("[2, 4)", "[4, 6)")
     assert data.histogram.tolist() == [2, 2]
     assert data.notes == ("6 users outside the range left out.",)
 
 
 def test_bins_with_given_edges() -> None:
-    data = ldp3.load([17, 18, 64, 65, 3], bins="0,18,65,120")
+    data = ldp3.load([17, 18, 64, 65, 3], bins=[0, 18, 65, 120])
     assert data.labels == ("[0, 18)", "[18, 65)", "[65, 120)")
     assert data.histogram.tolist() == [2, 2, 1]
 
@@ -45,7 +49,7 @@ def test_bin_labels_have_enough_digits_to_differ() -> None:
 def test_a_grid_goes_row_by_row_and_the_first_column_gives_the_row(tmp_path: Path) -> None:
     path = tmp_path / "points.csv"
     path.write_text("lat,lon\n0,0\n0,9\n0,9\n9,5\n")
-    data = ldp3.load(path, column="lat,lon", grid="2x3", keep_values=True)
+    data = ldp3.load(path, column=["lat", "lon"], grid=(2, 3), keep_values=True)
     assert data.labels == ("r0c0", "r0c1", "r0c2", "r1c0", "r1c1", "r1c2")
     assert data.histogram.tolist() == [1, 0, 2, 0, 1, 0]
     assert data.values is not None
@@ -57,8 +61,8 @@ def test_a_histogram_of_cells_is_coarsened_exactly(tmp_path: Path) -> None:
     rows = (f"{r},{c},{fine[r, c]}\n" for r in range(256) for c in range(256))
     path = tmp_path / "cells.csv"
     path.write_text("row,column,count\n" + "".join(rows))
-    options: dict[str, Any] = {"grid": "15x15", "within": "0:255,0:255"}
-    data = ldp3.load(path, column="row,column", counts=True, **options)
+    options: dict[str, Any] = {"grid": (15, 15), "within": ((0, 255), (0, 255))}
+    data = ldp3.load(path, column=["row", "column"], counts=True, **options)
     coarse = fine[:255, :255].reshape(15, 17, 15, 17).sum(axis=(1, 3))
     assert (data.histogram == coarse.ravel()).all()
     assert data.notes[0].endswith("users outside the range left out.")
@@ -76,15 +80,16 @@ def test_a_histogram_of_cells_is_coarsened_exactly(tmp_path: Path) -> None:
         ("3\ninf\n4\n", {"bins": 2}, "row 2: 'inf' is not a number."),
         ("3\n\n4\n", {"bins": 2}, "row 2 holds no value"),
         ("3\n3\n", {"bins": 2}, "every user holds 3; at least two"),
-        ("3\n4\n", {"bins": 2, "within": "5:6"}, "no user lies inside the range"),
-        ("3,4\n4,\n", {"grid": "2x2"}, "row 2 holds no value"),
-        ("3\n4\n", {"grid": "2x2"}, "has 1 column .*; choose two, separated by a comma"),
-        ("3\n4\n", {"bins": 0}, "`bins`: a number of at least 2, got 0"),
-        ("3\n4\n", {"bins": "3,2,1"}, "`bins`: three or more rising edges"),
+        ("3\n4\n", {"bins": 2, "within": (5, 6)}, "no user lies inside the range"),
+        ("3,4\n4,\n", {"grid": (2, 2)}, "row 2 holds no value"),
+        ("3\n4\n", {"grid": (2, 2)}, "has 1 column .*; choose two with `column`"),
+        ("3\n4\n", {"bins": 0}, "`bins`: a number from 2 to 16,777,216, got 0"),
+        ("3\n4\n", {"bins": [3, 2, 1]}, "`bins`: three or more rising edges"),
         ("3\n4\n", {"bins": "few"}, "`bins`: .*quantiles:20, .* rising edges, got 'few'"),
-        ("3,4\n4,3\n", {"grid": "15"}, "`grid`: rows x columns, such as 15x15, got '15'"),
-        ("3\n4\n", {"bins": 2, "within": "6:5"}, "`within`: low:high for `bins`, got '6:5'"),
-        ("3\n4\n", {"within": "5:6"}, "`within` is the range of `bins` or `grid`"),
+        ("2013-01-05,1\n2013-01-06,2\n", {"grid": (2, 2)}, "one of these columns holds dates"),
+        ("3\n3.0000000000000004\n", {"bins": 9}, "9 bins are too many between 3 and 3.00"),
+        ("3\n4\n", {"bins": 2, "within": (6, 5)}, "`within`: low:high for `bins`, got '6:5'"),
+        ("3\n4\n", {"within": (5, 6)}, "`within` is the range of `bins` or `grid`"),
         ("3\n4\n", {"bins": 2, "top": 2}, "`top` and `bins` each decide the domain"),
     ],
 )
@@ -132,10 +137,10 @@ def test_dates_of_every_kind_fall_into_the_bins_of_their_days(kind: str) -> None
         form = {"text": "%Y-%m-%d", "slashes": "%Y/%m/%d", "moments": "%Y-%m-%dT12:00:00"}[kind]
         days = days.dt.strftime(form)
     edges = ["2011-01-26", "2012-01-01", "2012-07-01", "2014-01-01"]
-    data = ldp3.load(days, bins=",".join(edges))
+    data = ldp3.load(days, bins=edges)
     cuts = np.array(edges, dtype="datetime64[D]").astype(int)
     assert (data.histogram == np.histogram(numbers, cuts)[0]).all()
-    equal = ldp3.load(days, bins=8, within="2011-01-26:2014-01-01")  # of 133.9 days each
+    equal = ldp3.load(days, bins=8, within=("2011-01-26", "2014-01-01"))  # of 133.9 days each
     width = np.linspace(cuts[0], cuts[-1], 9)
     assert (equal.histogram == np.histogram(numbers + (kind == "moments") / 2, width)[0]).all()
 
@@ -149,8 +154,8 @@ def test_moments_keep_their_time_in_the_labels() -> None:
     ("options", "message"),
     [
         ({"bins": 9}, "9 bins are too many for 2 days"),
-        ({"bins": "1,2,3"}, r"as dates like 2013-02-01, got '1,2,3'"),
-        ({"bins": 2, "within": "0:9"}, "as dates like 2013-02-01, got '0:9'"),
+        ({"bins": [1, 2, 3]}, r"as dates like 2013-02-01, got '1,2,3'"),
+        ({"bins": 2, "within": (0, 9)}, "as dates like 2013-02-01, got '0:9'"),
     ],
 )
 def test_dates_that_cannot_be_cut(options: dict[str, Any], message: str) -> None:
@@ -170,7 +175,7 @@ def test_bins_of_equally_many_users() -> None:
     data = ldp3.load(numbers, bins="quantiles:8")
     assert data.histogram.tolist() == [125] * 8
     assert data.ordered
-    within = ldp3.load(numbers, bins="quantiles:8", within="-1:1")
+    within = ldp3.load(numbers, bins="quantiles:8", within=(-1, 1))
     assert np.ptp(within.histogram) <= 1
     assert within.n == ((numbers >= -1) & (numbers < 1)).sum()
 
@@ -195,7 +200,7 @@ def test_bins_on_a_log_scale() -> None:
     assert data.ordered
     with pytest.raises(InvalidData, match="the smallest number, 0, has no logarithm; give a range"):
         ldp3.load([0, 1, 2], bins="log:3")
-    assert ldp3.load([0, 1, 2, 3], bins="log:2", within="1:4").histogram.tolist() == [1, 2]
+    assert ldp3.load([0, 1, 2, 3], bins="log:2", within=(1, 4)).histogram.tolist() == [1, 2]
 
 
 def test_a_decimal_comma_is_named(tmp_path: Path) -> None:
@@ -205,3 +210,50 @@ def test_a_decimal_comma_is_named(tmp_path: Path) -> None:
         ldp3.load(path, column="day", bins=2)
     with pytest.raises(InvalidData, match="row 2: '1,5' is not a number; write numbers as 1234"):
         ldp3.load(path, column="price", bins=2)
+
+
+NUMBERS = st.floats(-1e6, 1e6) | st.integers(-20, 20).map(lambda tenths: tenths / 10)
+EDGES = st.lists(NUMBERS, min_size=3, max_size=9, unique=True).map(sorted)
+
+
+@given(EDGES, st.booleans(), st.booleans(), st.booleans(), st.lists(NUMBERS, max_size=20))
+def test_a_column_is_cut_as_each_of_its_numbers(
+    edges: list[float], low: bool, high: bool, closed: bool, numbers: list[float]
+) -> None:
+    ends = [*([-np.inf] if low else []), *edges, *([np.inf] if high else [])]
+    domain, numbers = Bins(ends, closed), [*numbers, *edges]
+    found = pl.DataFrame({"x": numbers}).select(cell(domain, "x")).to_series()
+    assert found.to_list() == [domain.place(number) for number in numbers]
+
+
+@given(EDGES, EDGES, st.booleans(), st.lists(st.tuples(NUMBERS, NUMBERS), max_size=20))
+def test_two_columns_are_cut_as_each_of_their_pairs(
+    rows: list[float], columns: list[float], closed: bool, pairs: list[tuple[float, float]]
+) -> None:
+    domain = Grid(rows, columns, closed)
+    pairs = [*pairs, *((row, column) for row in rows for column in columns)]
+    frame = pl.DataFrame(pairs, schema=["x", "y"], orient="row")
+    found = frame.select(cell(domain, "x", "y")).to_series()
+    assert found.to_list() == [domain.place(pair) for pair in pairs]
+
+
+@pytest.mark.parametrize("text", ["0.3", "+.3", "3e-1", " 0.3 ", "00.3", "0.30000000000000000001"])
+def test_a_number_in_a_file_is_the_number_that_a_client_reads(text: str) -> None:
+    data = ldp3.load(["0", text, "1"], bins=10, within=(0, 2), keep_values=True)
+    assert data.values is not None
+    assert data.values[1] == data.domain.code(text) == 1
+
+
+def test_a_number_on_an_edge_is_in_the_bin_that_begins_there() -> None:
+    tenths = [k / 10 for k in range(10)]
+    data = ldp3.load(tenths, bins=10, within=(0, 1))
+    assert data.histogram.tolist() == [1] * 10
+    table = pl.DataFrame({"x": tenths, "y": tenths})
+    grid = ldp3.load(table, grid=(10, 10), within=((0, 1), (0, 1)))
+    assert grid.histogram.reshape(10, 10).tolist() == np.eye(10).tolist()
+
+
+def test_ends_may_be_open() -> None:
+    data = ldp3.load([-5, 3, 900], bins=[-np.inf, 0, 18, np.inf])
+    assert data.histogram.tolist() == [1, 1, 1]
+    assert data.labels == ("[-inf, 0)", "[0, 18)", "[18, inf)")

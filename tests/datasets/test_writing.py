@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import ldp3
+from ldp3.datasets.writing import write
 from ldp3.domain import Labels
 from ldp3.errors import InvalidData
-from ldp3.reading.convert import write
 from ldp3.types import Dataset
 
 LABELS = ["a", 'b "quoted"', "c, d", "né"]

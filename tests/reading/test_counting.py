@@ -1,13 +1,117 @@
-"""Whether the order of a domain means something, and other things a domain may be."""
-
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import ldp3
-from ldp3.errors import InvalidParameter
+from ldp3.errors import InvalidData
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        (["10", "9", "-3", "1.5"], [-3, 1.5, 9, 10]),
+        (["1e3", "20"], [20, 1000]),
+        (["1970-01-03", "1969-12-31"], [-1, 2]),
+        (["1970-01-02T12:00:00", "1970-01-01T00:00:00"], [0, 1.5]),
+    ],
+)
+def test_numbers_and_dates_have_their_own_order(labels: list[str], expected: list[float]) -> None:
+    positions = ldp3.load(labels).positions
+    assert positions is not None
+    assert positions.tolist() == expected
+
+
+def test_other_labels_are_in_order_of_their_text() -> None:
+    data = ldp3.load(["b10", "b9", "a", "7"])
+    assert list(data.labels) == ["7", "a", "b10", "b9"]
+    assert data.positions is None
+
+
+def test_large_whole_numbers_keep_their_order() -> None:
+    big = 2**53
+    assert list(ldp3.load([big + 1, big, big + 2]).labels) == [str(big + i) for i in range(3)]
+
+
+def written(folder: Path, name: str, content: bytes) -> Path:
+    path = folder / name
+    path.write_bytes(content)
+    return path
+
+
+def test_equal_numbers_that_look_different_stay_apart_and_are_noted(tmp_path: Path) -> None:
+    data = ldp3.load(written(tmp_path, "t.txt", b"1\n01\n2\n"))
+    assert data.labels == ("01", "1", "2")
+    assert "'01' and '1' are counted as different values" in data.notes[0]
+
+
+def test_a_given_domain_keeps_its_order_and_the_values_nobody_holds(tmp_path: Path) -> None:
+    path = written(tmp_path, "t.csv", b"a\nb\na\n")
+    domain = written(tmp_path, "d.txt", b"c\nb\na\n\n")
+    data = ldp3.load(path, domain=domain, keep_values=True)
+    assert list(data.labels) == ["c", "b", "a"]
+    assert data.histogram.tolist() == [0, 1, 2]
+    assert data.values is not None
+    assert data.values.tolist() == [2, 1, 2]
+
+
+def test_a_large_domain_keeps_its_order_too(tmp_path: Path) -> None:
+    order = ldp3.stream(0, "domain").permutation(50_000)
+    domain = written(tmp_path, "d.txt", "\n".join(map(str, order)).encode())
+    data = ldp3.load(np.arange(0, 50_000, 3), domain=domain)
+    assert list(data.labels) == [str(value) for value in order]
+    assert (data.histogram == (order % 3 == 0)).all()
+
+
+def test_positions_are_left_out_where_a_given_domain_goes_up_and_down(tmp_path: Path) -> None:
+    domain = written(tmp_path, "d.txt", b"3\n1\n2\n")
+    assert ldp3.load([1, 2, 3], domain=domain).positions is None
+
+
+def test_a_domain_size_means_the_integers_below_it() -> None:
+    data = ldp3.load(np.array([3, 0, 3]), domain_size=5)
+    assert list(data.labels) == ["0", "1", "2", "3", "4"]
+    assert data.histogram.tolist() == [1, 0, 0, 2, 0]
+
+
+def test_top_keeps_the_most_frequent_values_and_counts_who_is_left_out() -> None:
+    data = ldp3.load(list("aaabbbccd"), top=2, keep_values=True)
+    assert data.labels == ("a", "b")
+    assert data.values is not None
+    assert data.values.tolist() == [0, 0, 0, 1, 1, 1]
+    assert data.notes == ("3 users with a value outside the top 2 left out.",)
+
+
+def test_a_tie_at_the_edge_of_the_top_is_noted() -> None:
+    data = ldp3.load(list("aabc"), top=2)
+    assert data.labels == ("a", "b")
+    assert "tie at the edge of the top 2 (1 user each)" in data.notes[0]
+
+
+def test_codes_keep_the_order_of_a_long_file(tmp_path: Path) -> None:
+    values = ldp3.stream(0, "order").integers(1_000, size=200_000)
+    path = tmp_path / "long.parquet"
+    pl.DataFrame({"v": values}).write_parquet(path, row_group_size=10_000)
+    data = ldp3.load(path, domain_size=1_000, keep_values=True)
+    assert data.values is not None
+    assert (data.values == values).all()
+    assert (data.histogram == np.bincount(values, minlength=1_000)).all()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"a\nb\na\n", "row 3: 'a' is in the domain twice"),
+        (b"a\n\nb\n", "row 2 is blank"),
+        (b"a\n", "at least two"),
+    ],
+)
+def test_a_bad_domain_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
+    with pytest.raises(InvalidData, match=message):
+        ldp3.load(["a", "b"], domain=written(tmp_path, "d.txt", content))
+
 
 WHOLE = "Whole numbers are read as labels, such as ids; `ordered`"
 
@@ -42,13 +146,6 @@ def test_a_domain_that_goes_up_and_down_has_no_order(tmp_path: Path) -> None:
     domain = tmp_path / "d.txt"
     domain.write_text("2.5\n1.5\n3.5\n")
     assert not ldp3.load(["1.5", "2.5"], domain=domain).ordered
-
-
-def test_named_datasets_can_be_said_to_be_ordered() -> None:
-    assert not ldp3.load("zipf(d=8, n=100)").ordered
-    assert ldp3.load("zipf(d=8, n=100)", ordered=True).ordered
-    assert ldp3.load("gaussian(d=8, n=100)").ordered
-    assert not ldp3.load("flights").ordered
 
 
 def test_results_keep_the_order(tmp_path: Path) -> None:
@@ -113,17 +210,11 @@ def test_users_whose_items_are_all_outside_the_top_hold_other(tmp_path: Path) ->
     assert any("1 user without an item at all left out" in note for note in data.notes)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"other": "x"}, "`other` stands for what `top` or `domain` leaves out"),
-        ({"other": "x", "bins": 2}, "`other` stands for what"),
-        ({"other": " ", "top": 2}, "`other`: must be a label"),
-    ],
-)
-def test_other_without_anything_left_out_is_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InvalidParameter, match=message):
-        ldp3.load(["a", "b"], **options)
+def _frame(table: dict[str, Any], column: str | None) -> Any:
+    import polars as pl
+
+    frame = pl.DataFrame(table)
+    return frame if column else frame["page"]
 
 
 def test_a_domain_file_with_a_header_is_refused(tmp_path: Path) -> None:
@@ -133,10 +224,3 @@ def test_a_domain_file_with_a_header_is_refused(tmp_path: Path) -> None:
         table = {"page": ["1", "2"], "x": [1, 2]}
         with pytest.raises(ldp3.errors.InvalidData, match="'page', seems to be a header; delete"):
             ldp3.load(_frame(table, column), column=column, domain=domain)
-
-
-def _frame(table: dict[str, Any], column: str | None) -> Any:
-    import polars as pl
-
-    frame = pl.DataFrame(table)
-    return frame if column else frame["page"]
