@@ -71,8 +71,14 @@ def test_the_command_line_wins() -> None:
         ("epsilon = {a = 1}", "epsilon holds"),
         ("colour = 1", "--colour"),
         ('data = [{source = "visits.csv", colour = 1}]', "no reading option 'colour'"),
-        ('data = [{source = "visits.csv", header = "no"}]', "header of visits.csv cannot be 'no'"),
-        ('data = [{source = "visits.csv", domain = [1]}]', "domain of visits.csv cannot be"),
+        (
+            'data = [{source = "visits.csv", header = "no"}]',
+            "visits.csv: --header: is True or False, got 'no'",
+        ),
+        (
+            'data = [{source = "visits.csv", domain = [1]}]',
+            "visits.csv: --domain holds at least two values",
+        ),
     ],
 )
 def test_a_mistake_is_one_line(

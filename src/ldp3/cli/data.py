@@ -80,7 +80,11 @@ def _loaded(one: str, reading: Reading, plugins: Sequence[Path]) -> "Dataset":
     unknown = next((name for name in given if name not in known), None)
     if unknown is not None:
         raise InvalidParameter(f"`data`: {source} has no reading option {unknown!r}.")
-    return loaded(source, replace(reading, **given), plugins)
+    try:
+        own = replace(reading, **given)
+    except InvalidParameter as error:
+        raise InvalidParameter(f"`data`: {source}: {error}") from None
+    return loaded(source, own, plugins)
 
 
 def _own(text: str) -> tuple[str, dict[str, Any]]:
