@@ -17,7 +17,7 @@ from examples.reproduction import page, paper, shapes, theory
 from examples.reproduction.data import Files, original
 from examples.reproduction.tables import MILLI
 from ldp3.arrays import FloatArray
-from ldp3.postprocessing.norm_sub import NormSub
+from ldp3.postprocessing.normalising import NormSub
 from ldp3.postprocessing.power import _exponent
 from ldp3.types import Dataset, Estimate
 

@@ -6,8 +6,7 @@ import pytest
 import ldp3
 from ldp3.errors import InvalidData, InvalidParameter, LDPError, UnknownName
 from ldp3.postprocessing.base import build_method, canonical_method
-from ldp3.postprocessing.norm_sub import NormSub
-from ldp3.postprocessing.normalising import Norm, NormCut
+from ldp3.postprocessing.normalising import Norm, NormCut, NormSub
 from ldp3.types import Tally
 from tests.postprocessing.estimates import estimate, impure
 

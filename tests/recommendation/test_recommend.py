@@ -133,7 +133,7 @@ def test_plug_ins_join_when_named_and_the_lines_import_them(
 ) -> None:
     (tmp_path / "halved.py").write_text(
         "from dataclasses import dataclass\n"
-        "from ldp3.postprocessing.norm_sub import NormSub\n"
+        "from ldp3.postprocessing.normalising import NormSub\n"
         "from ldp3.postprocessing.base import PostProcessor\n"
         "@dataclass(frozen=True)\n"
         "class Halved(PostProcessor):\n"

@@ -21,7 +21,7 @@ from ldp3.arrays import FloatArray, IntArray
 from ldp3.kernels.compile import njit
 from ldp3.metrics.base import Metric
 from ldp3.noise import Noise
-from ldp3.postprocessing.norm_sub import NormSub
+from ldp3.postprocessing.normalising import NormSub
 from ldp3.types import Estimate
 
 SIGHT = 6.5  # standard deviations from an estimate where a frequency still counts: e^-21

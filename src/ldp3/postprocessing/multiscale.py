@@ -9,7 +9,7 @@ import numpy as np
 from ldp3.arrays import FloatArray
 from ldp3.errors import require
 from ldp3.postprocessing.base import PostProcessor
-from ldp3.postprocessing.norm_sub import NormSub
+from ldp3.postprocessing.normalising import NormSub
 from ldp3.postprocessing.posterior import Posterior
 from ldp3.types import Estimate
 

@@ -1,4 +1,4 @@
-"""Methods that make the frequencies sum to one in a single step: Norm, Norm-Mul, Norm-Cut."""
+"""Methods that make frequencies sum to one in a single step: Norm, Norm-Mul, Norm-Cut, Norm-Sub."""
 
 from dataclasses import dataclass
 from typing import ClassVar, final
@@ -6,7 +6,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from ldp3.arrays import FloatArray, as_distribution
-from ldp3.postprocessing.base import PostProcessor
+from ldp3.postprocessing.base import PostProcessor, fill
 from ldp3.types import Estimate
 
 
@@ -97,3 +97,31 @@ class NormCut(PostProcessor):
         enough = int(np.searchsorted(top.cumsum(), 1))  # how many are kept before the last one
         threshold = top[min(enough, len(f) - 1)]
         return as_distribution(np.where(f >= threshold, f, 0.0))
+
+
+@final
+@dataclass(frozen=True)
+class NormSub(PostProcessor):
+    r"""Subtract one number from every frequency and cut at zero, so that they sum to one.
+
+    $$f'_v = \max(\hat f_v - δ, 0) \quad\text{with } δ \text{ such that } \sum_v f'_v = 1,$$
+
+    which is the Euclidean projection onto the simplex. Costs $O(d \log d)$; no parameters.
+
+    Examples
+    --------
+    >>> NormSub()(Estimate.of(np.array([0.75, 0.5, -0.25]), n=100, noise=0.01))
+    array([0.625, 0.375, 0.   ])
+
+    References
+    ----------
+    Wang, Lopuhaä-Zwakenberg, Li, Skoric, Li. *Locally differentially private frequency estimation
+    with consistency.* NDSS 2020, §4.
+    """
+
+    title: ClassVar[str] = "Norm-Sub"
+    keeps_order: ClassVar[bool] = True
+    distribution: ClassVar[bool] = True
+
+    def refine(self, estimate: Estimate) -> FloatArray:
+        return fill(estimate.frequencies, np.ones(estimate.d))

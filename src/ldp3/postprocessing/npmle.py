@@ -10,7 +10,7 @@ from ldp3.arrays import FloatArray, IntArray
 from ldp3.kernels.compile import njit
 from ldp3.noise import Noise
 from ldp3.postprocessing.base import PostProcessor
-from ldp3.postprocessing.norm_sub import NormSub
+from ldp3.postprocessing.normalising import NormSub
 from ldp3.types import Estimate
 
 STEPS = 500  # of Newton; a handful are needed, a few dozen at worst

@@ -12,7 +12,7 @@ import numpy as np
 
 from ldp3.arrays import FloatArray, IntArray
 from ldp3.kernels.compile import njit
-from ldp3.postprocessing.scales import Parts
+from ldp3.postprocessing.prior import Parts
 from ldp3.types import Estimate
 
 STEP = 0.25  # of the grid, in standard deviations of the noise

@@ -13,7 +13,7 @@ from ldp3.errors import require
 from ldp3.kernels import numerics
 from ldp3.kernels.numerics import find_root
 from ldp3.postprocessing.base import PostProcessor
-from ldp3.postprocessing.norm_sub import NormSub
+from ldp3.postprocessing.normalising import NormSub
 from ldp3.types import Estimate
 
 ALPHA = (1.01, 20.0)  # the exponents that are tried
