@@ -22,6 +22,7 @@ from tests.verification.planted import (
     methods,
     metrics,
     servers,
+    statements,
     subtle,
     sums,
     unusual,
@@ -32,12 +33,13 @@ HONEST = {
 }
 BUGS = {
     cls.__name__: cls
-    for module in (leaks, subtle, crowds, servers, sums, clients)
+    for module in (leaks, subtle, crowds, servers, statements, sums, clients)
     for cls in defined(module, FrequencyOracle)
 }
 FEW, MANY = 10_000, 40_000  # draws
 USUAL = 1.1, 5, FEW  # ε, d and draws that show nearly all of them
 ELSEWHERE = {
+    "SaysLinesAreAlike": (1.1, 7, FEW),
     "LeaksBeyondAWord": (1.1, 70, FEW),
     "LiesByTheRemainder": (1.1, 70, FEW),
     "SimulatesNormally": (1.1, 70, FEW),
@@ -136,6 +138,31 @@ def test_every_value_of_a_large_domain_is_looked_at(name: str) -> None:
         ("LayoutReadsAnother", "A report is written and read without loss"),
         ("LayoutReadsTwoWays", "No report can be written in two ways"),
         ("LayoutCannotBeDescribed", "The layout can be written as JSON"),
+        ("SaysItSupportsOne", "A report supports as many values as stated"),
+        ("SaysItMaySupportAll", "The fewest and the most values are those of some report"),
+        ("CountsNoFurtherThanTwo", "`sizes` counts the values that a report supports"),
+        ("TellsMoreThanItSupports", "What a report supports is all that it tells"),
+        (
+            "SaysPairsAreIndependent",
+            "Values are supported as independently as `independence` says",
+        ),
+        (
+            "SaysThreeAreIndependent",
+            "Values are supported as independently as `independence` says",
+        ),
+        ("SaysMoreThanAllAreIndependent", "`independence` is a number of values"),
+        (
+            "ForgetsTheTruthInPairs",
+            "Two values are supported together as often as `support_both` says",
+        ),
+        ("SaysLinesAreAlike", "Values besides the truth are supported alike"),
+        ("SaysItsNonceIsAnotherField", "The nonce is a field of the layout"),
+        ("SaysTheAnswerIsItsNonce", "The nonce is uniform, whatever the value"),
+        ("DrawsHalfOfItsNonces", "The nonce is uniform, whatever the value"),
+        ("RepeatsItsNonces", "The nonce is drawn afresh"),
+        ("LeavesOutTheLastValue", "`report_of` supports exactly what it is asked for"),
+        ("PacksWhatItShouldNot", "`report_of` supports exactly what it is asked for"),
+        ("AnswersTheOpposite", "`report_with` keeps the nonce and supports the value"),
     ],
 )
 def test_the_check_that_is_meant_catches_it(name: str, check: str) -> None:

@@ -40,6 +40,14 @@ def number(members: BoolArray) -> int:
     return int.from_bytes(np.packbits(members, bitorder="little").tobytes(), "little")
 
 
+def packed(members: BoolArray) -> WordArray:
+    """Sets of values, shape `(n, d)`, as rows."""
+    n, d = members.shape
+    wide = np.zeros((n, 64 * width(d)), dtype=bool)
+    wide[:, :d] = members
+    return np.packbits(wide, axis=1, bitorder="little").view("<u8").astype(np.uint64, copy=False)
+
+
 def count(rows: Reports, d: int) -> IntArray:
     """How many rows hold each value."""
     counts = np.zeros(width(d) * 64, dtype=np.int64)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, reduce
+from math import log1p
 from operator import add
 from types import ModuleType
 from typing import ClassVar
@@ -12,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from ldp3 import specs
-from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports
+from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports, WordArray
 from ldp3.errors import (
     InvalidData,
     InvalidParameter,
@@ -68,6 +69,7 @@ class FrequencyOracle(ABC):
         """Check ε and d; a subclass calls it before it computes anything from them."""
         settle_numbers(self)
         require_epsilon_and_domain(self, self.epsilon, self.d)
+        object.__setattr__(self, "epsilon", float(self.epsilon))
 
     # the client
 
@@ -127,6 +129,15 @@ class FrequencyOracle(ABC):
                 f"count only the rows that `valid` accepts."
             )
 
+    def every_report(self, most: int) -> Reports | None:
+        """All reports that a server takes; None if more than `most` have their length."""
+        layout = self.layout
+        if layout.bits >= 64 or 1 << layout.bits > most:
+            return None
+        numbers = np.arange(1 << layout.bits, dtype="<u8")
+        every = layout.decode(numbers.view(np.uint8).reshape(-1, 8)[:, : layout.size])
+        return every[self.valid(every)]
+
     def aggregate(self, reports: Reports) -> Tally:
         """Server: the sum over users. Tallies of two batches add up."""
         self.require_valid(reports)
@@ -172,6 +183,11 @@ class FrequencyOracle(ABC):
         return None
 
     @property
+    def nonce(self) -> str | None:
+        """The field of the layout that is drawn afresh and uniformly, whatever the value is."""
+        return None
+
+    @property
     def support(self) -> Support | None:
         """How reports support values, where the oracle is pure."""
         return None
@@ -195,8 +211,8 @@ class PureOracle(FrequencyOracle):
 
     Subclasses say `p`, `q`, `perturb`, `supports`; the rest follows. `aggregate` is overridden
     where counting can be faster (with `support_counts`, if it tallies something else first),
-    `simulate` where the law of the counts is known, `log_prob` and `privacy_ratio` where they are
-    known.
+    `simulate` where the law of the counts is known. What else an oracle knows of itself it says
+    further below, and whoever asks takes None for "not known": nobody asks for its class.
 
     References
     ----------
@@ -222,25 +238,20 @@ class PureOracle(FrequencyOracle):
     def q(self) -> float:
         """Probability that a report supports some other value, as `perturb` realises it."""
 
-    @property
-    def support_size(self) -> int | None:
-        """How many values each report supports, where that number is fixed."""
-        return None
-
     @cached_property
     def support(self) -> Support:
-        return Support(self.p, self.q, self.support_size)
+        return Support(self.p, self.q, self.support_size if self.exchangeable else None)
 
     @abstractmethod
     def supports(self, reports: Reports, value: int) -> BoolArray:
         """Which reports support `value`, shape `(n,)`: the definition, not the fast path."""
 
-    def log_prob(self, reports: Reports, value: int) -> FloatArray | None:  # noqa: ARG002
-        """Log-probability of each report if `value` is the truth, up to a term without the truth.
-
-        None if the oracle does not say.
-        """
-        return None
+    def sizes(self, reports: Reports) -> IntArray:
+        """How many values each report supports."""
+        found = np.zeros(len(reports), dtype=np.int64)
+        for v in range(self.d):
+            found += self.supports(reports, v)
+        return found
 
     def aggregate(self, reports: Reports) -> Tally:
         """How many reports support each value."""
@@ -288,6 +299,84 @@ class PureOracle(FrequencyOracle):
             require(number, self, f"{name} must be a number", given)
         require(n > 0, self, "n must be > 0", n)
         return (frequency * own + (1 - frequency) * other) / (n * (self.p - self.q) ** 2)
+
+    # what it says of itself; None where it does not know
+
+    @property
+    def support_ratio(self) -> Fraction | None:
+        r"""How many times as likely a report is under values that it supports as under others.
+
+        Only where this is all that a report tells: $P(y \mid v) = c(y) r$ if $y$ supports $v$, else
+        $c(y)$, with $r$ the ratio and $c$ free of $v$.
+        """
+        return None
+
+    @property
+    def privacy_ratio(self) -> Fraction | None:
+        return self.support_ratio
+
+    def log_prob(self, reports: Reports, value: int) -> FloatArray | None:
+        """Log-probability of each report if `value` is the truth, up to a term without the truth."""
+        if self.support_ratio is None:
+            return None
+        return np.where(self.supports(reports, value), log1p(self.support_ratio - 1), 0.0)
+
+    @property
+    def support_sizes(self) -> tuple[int, int] | None:
+        """No report supports fewer or more values than these."""
+        return None
+
+    @property
+    def support_size(self) -> int | None:
+        """How many values each report supports, where that number is fixed."""
+        least, most = self.support_sizes or (0, self.d)
+        return least if least == most else None
+
+    @property
+    def independence(self) -> int | None:
+        """Any so many values are supported independently of each other, given the truth."""
+        return None
+
+    @property
+    def nearly_independent(self) -> bool:
+        """Whether formulas may take all supports for independent: all are, or any four of them."""
+        return self.independence is not None and self.independence >= min(4, self.d)
+
+    @property
+    def exchangeable(self) -> bool | None:
+        """Whether values besides the truth are alike: of their sets of one size each is as likely."""
+        return None
+
+    def support_both(
+        self, first: IntArray, second: IntArray, frequencies: FloatArray
+    ) -> FloatArray | None:
+        """Probability that a report supports two different values, pair by pair.
+
+        The truth is drawn from `frequencies`, which sum to one.
+        """
+        p, q, d, k = self.p, self.q, self.d, self.support_size
+        if self.independence is not None and self.independence >= 2:
+            return two_levels(p * q, q * q, first, second, frequencies)
+        if self.exchangeable and k is not None:
+            own = p * (k - 1) / (d - 1)
+            rest = (k * (k - 1) - 2 * (d - 1) * own) / ((d - 1) * max(d - 2, 1))
+            return two_levels(own, rest, first, second, frequencies)
+        return None
+
+    def report_of(self, members: BoolArray) -> Reports | None:  # noqa: ARG002
+        """Reports that support exactly these sets, shape `(n, d)`, of any sizes there are."""
+        return None
+
+    def report_with(self, nonces: WordArray, values: IntArray) -> Reports | None:  # noqa: ARG002
+        """Reports with these nonces that support these values, one for each pair."""
+        return None
+
+
+def two_levels(
+    own: float, other: float, first: IntArray, second: IntArray, frequencies: FloatArray
+) -> FloatArray:
+    """What has one probability if the truth is one of two values, and another one if it is not."""
+    return other + (own - other) * (frequencies[first] + frequencies[second])
 
 
 def independent_supports(support: Support, histogram: IntArray, rng: np.random.Generator) -> Tally:

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import log
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -65,12 +64,16 @@ class GRR(PureOracle):
         return self.lie / WORDS
 
     @property
-    def privacy_ratio(self) -> Fraction:
+    def support_ratio(self) -> Fraction:
         return Fraction(self.truth, self.lie)
 
     @property
-    def support_size(self) -> int:
-        return 1
+    def support_sizes(self) -> tuple[int, int]:
+        return 1, 1
+
+    @property
+    def exchangeable(self) -> bool:
+        return True
 
     @property
     def layout(self) -> Code:
@@ -96,8 +99,8 @@ class GRR(PureOracle):
     def supports(self, reports: Reports, value: int) -> BoolArray:
         return reports == value
 
-    def log_prob(self, reports: Reports, value: int) -> FloatArray:
-        return np.where(reports == value, log(self.p), log(self.q))
+    def report_of(self, members: BoolArray) -> Reports:
+        return members.argmax(axis=1).astype(self.layout.dtype)
 
     def aggregate(self, reports: Reports) -> Tally:
         self.require_valid(reports)

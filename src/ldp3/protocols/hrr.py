@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import log
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -15,7 +14,7 @@ from ldp3.kernels import transforms
 from ldp3.kernels.bits import parity
 from ldp3.kernels.compile import njit
 from ldp3.kernels.source import Key, fill, key_of, next_word, open_source
-from ldp3.protocols.base import CHUNK, PureOracle
+from ldp3.protocols.base import CHUNK, PureOracle, two_levels
 from ldp3.protocols.layout import Code
 from ldp3.randomness import WORDS, Words, exp, floor_threshold
 from ldp3.types import Tally
@@ -81,8 +80,24 @@ class HRR(PureOracle):
         return float((p * (half - 1) + (1 - p) * half) / (self.columns - 1))
 
     @property
-    def privacy_ratio(self) -> Fraction:
+    def support_ratio(self) -> Fraction:
         return Fraction(self.right, WORDS - self.right)
+
+    @property
+    def support_sizes(self) -> tuple[int, int]:
+        # of the values 0..d-1 all but the last d mod 2^(b+1) are split evenly by a column whose
+        # lowest bit is b, and of those at most 2^b are on one side
+        ends = [(self.d % (2 << b), 2 << b) for b in range((self.d - 1).bit_length())]
+        uneven = max(min(rest, block - rest) for rest, block in ends)
+        return (self.d - uneven) // 2, (self.d + uneven) // 2
+
+    def support_both(
+        self, first: IntArray, second: IntArray, frequencies: FloatArray
+    ) -> FloatArray:
+        # of the D - 1 columns D/2 - 1 have one entry for two rows, and D/4 - 1 one for three
+        p, rows = self.p, self.columns
+        own, other = p * (rows / 2 - 1) / (rows - 1), (rows / 4 - p) / (rows - 1)
+        return two_levels(own, other, first, second, frequencies)
 
     @property
     def layout(self) -> Code:
@@ -115,11 +130,6 @@ class HRR(PureOracle):
     def supports(self, reports: Reports, value: int) -> BoolArray:
         numbers = reports.astype(np.int64)
         return np.bitwise_count((numbers // 2 + 1) & value) % 2 == numbers % 2
-
-    def log_prob(self, reports: Reports, value: int) -> FloatArray:
-        # columns are uniform whatever the value
-        right, wrong = log(self.right), log(WORDS - self.right)
-        return np.where(self.supports(reports, value), right, wrong)
 
     def aggregate(self, reports: Reports) -> Tally:
         """How often each report was sent."""

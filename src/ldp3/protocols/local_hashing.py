@@ -4,13 +4,12 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import log
 from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports, WordArray
+from ldp3.arrays import BoolArray, IntArray, Reports, WordArray
 from ldp3.errors import require, require_histogram, require_values, whole
 from ldp3.kernels import hashing
 from ldp3.kernels.source import words
@@ -71,8 +70,21 @@ class LocalHashing(PureOracle):
         return 1 / self.g
 
     @property
-    def privacy_ratio(self) -> Fraction:
+    def support_ratio(self) -> Fraction:
         return Fraction(self.truth, self.lie)
+
+    @property
+    def support_sizes(self) -> tuple[int, int]:
+        return 0, self.d
+
+    @property
+    def independence(self) -> int:
+        # the cells of any five values are independent, and one of them may be the truth's
+        return self.d if self.d <= 5 else 4
+
+    @property
+    def nonce(self) -> str:
+        return "seed"
 
     @cached_property
     def layout(self) -> Fields:
@@ -109,16 +121,15 @@ class LocalHashing(PureOracle):
         return reports
 
     def supports(self, reports: Reports, value: int) -> BoolArray:
-        return self.hash(reports["seed"], value) == reports["cell"]
+        return self._cells(reports["seed"], np.full(len(reports), value)) == reports["cell"]
 
-    def hash(self, seeds: WordArray, value: int) -> NDArray[np.uint32]:
-        """The cell of `value` under the function that each seed names."""
-        codes = np.full(len(seeds), value, dtype=np.uint32)
-        return hashing.cells(seeds, codes, self.low_bits, self.g)
+    def report_with(self, nonces: WordArray, values: IntArray) -> Reports:
+        reports = np.empty(len(nonces), dtype=self.layout.dtype)
+        reports["seed"], reports["cell"] = nonces, self._cells(nonces, values)
+        return reports
 
-    def log_prob(self, reports: Reports, value: int) -> FloatArray:
-        # seeds are uniform whatever the value
-        return np.where(self.supports(reports, value), log(self.p), log(self.lie / WORDS))
+    def _cells(self, seeds: WordArray, values: IntArray) -> NDArray[np.uint32]:
+        return hashing.cells(seeds, values.astype(np.uint32), self.low_bits, self.g)
 
     def aggregate(self, reports: Reports) -> Tally:
         self.require_valid(reports)

@@ -80,7 +80,7 @@ class MSS(FrequencyOracle):
 
     @property
     def privacy_ratio(self) -> Fraction:
-        return max(oracle.privacy_ratio for oracle in self.oracles)
+        return max(oracle.support_ratio for oracle in self.oracles)
 
     @property
     def layout(self) -> Numbers:

@@ -127,8 +127,31 @@ class PGR(PureOracle):
         return float((self.k - self._own) / (self.points - 1))
 
     @property
-    def privacy_ratio(self) -> Fraction:
+    def support_ratio(self) -> Fraction:
         return 1 + Fraction((WORDS - self.blind) * self.points, self.blind * self.k)
+
+    @cached_property
+    def support_sizes(self) -> tuple[int, int]:
+        # hyperplane u holds as many of the first d points as the set has members in u..u+d-1
+        members = self.geometry.members
+        until = np.cumsum(np.concatenate([[False], members, members[: self.d]]), dtype=np.int64)
+        held = until[self.d : self.d + self.points] - until[: self.points]
+        return int(held.min()), int(held.max())
+
+    def support_both(
+        self, first: IntArray, second: IntArray, frequencies: FloatArray
+    ) -> FloatArray:
+        # it depends on whether the truth is on a line with both: sum over hyperplanes through both
+        space, blind = self.geometry, self.blind / WORDS
+        spectra = np.fft.rfft(frequencies, self.points), np.fft.rfft(space.members)
+        held = np.fft.irfft(spectra[0].conj() * spectra[1], self.points)
+        sent = blind / self.points + (1 - blind) / self.k * held
+        through, places = space.difference_set.astype(np.int64), np.broadcast(first, second)
+        found = np.empty(places.shape)
+        for i, (u, v) in enumerate(places):
+            ours = (through - u) % self.points
+            found.flat[i] = sent[ours[space.members[(ours + v) % self.points]]].sum()
+        return found
 
     @property
     def layout(self) -> Code:
@@ -163,11 +186,6 @@ class PGR(PureOracle):
 
     def supports(self, reports: Reports, value: int) -> BoolArray:
         return self.geometry.members[(reports.astype(np.int64) + value) % self.points]
-
-    def log_prob(self, reports: Reports, value: int) -> FloatArray:
-        inside = log(self.p) - log(self.k)
-        outside = log(self.blind) - log(WORDS) - log(self.points)
-        return np.where(self.supports(reports, value), inside, outside)
 
     def aggregate(self, reports: Reports) -> Tally:
         """How often each report was sent."""

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import log
 from typing import ClassVar, final
 
 import numpy as np
@@ -94,8 +93,30 @@ class PiRAPPOR(PureOracle):
         return 1 / self.order
 
     @property
-    def privacy_ratio(self) -> Fraction:
+    def support_ratio(self) -> Fraction:
         return Fraction(self.truth, self.lie)
+
+    @property
+    def support_sizes(self) -> tuple[int, int]:
+        return 0, self.d  # if the vector is 0
+
+    @property
+    def independence(self) -> int | None:
+        return 2 if self.order == 2 else None
+
+    def support_both(
+        self, first: IntArray, second: IntArray, frequencies: FloatArray
+    ) -> FloatArray:
+        # three values on a line are supported all, or one at the most
+        first, second = np.broadcast_arrays(first, second)
+        line = np.zeros(first.shape)
+        for step in range(self.order):
+            point = np.zeros(first.shape, dtype=np.int64)
+            for place in (self.order**i for i in range(self.digits)):
+                one, other = first // place % self.order, second // place % self.order
+                point += (one + step * (other - one)) % self.order * place
+            line += np.append(frequencies, 0.0)[np.minimum(point, self.d)]
+        return self.q**2 + (self.p - self.q) * self.q * line
 
     @property
     def layout(self) -> Code:
@@ -119,10 +140,6 @@ class PiRAPPOR(PureOracle):
     def supports(self, reports: Reports, value: int) -> BoolArray:
         vectors, r = np.divmod(reports.astype(np.int64), self.order)
         return self._right(vectors, value) == r
-
-    def log_prob(self, reports: Reports, value: int) -> FloatArray:
-        # vectors are uniform whatever the value
-        return np.where(self.supports(reports, value), log(self.truth), log(self.lie))
 
     def aggregate(self, reports: Reports) -> Tally:
         """How often each report was sent."""

@@ -244,7 +244,7 @@ class CMS(Sketch):
 
     @property
     def privacy_ratio(self) -> Fraction:
-        return self.unary.privacy_ratio
+        return self.unary.support_ratio
 
     @property
     def support_of_reports(self) -> Support:

@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import erf, log, pi, sqrt
+from math import erf, pi, sqrt
 from math import exp as float_exp
 from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports, WordArray
+from ldp3.arrays import BoolArray, IntArray, Reports, WordArray
 from ldp3.errors import require, require_generator, require_histogram, require_values, whole
 from ldp3.kernels import bits
 from ldp3.kernels.compile import njit
@@ -90,12 +90,16 @@ class SS(PureOracle):
         return float((self.k - Fraction(self.own, WORDS)) / (self.d - 1))
 
     @property
-    def privacy_ratio(self) -> Fraction:
+    def support_ratio(self) -> Fraction:
         return Fraction(self.own * (self.d - self.k), (WORDS - self.own) * self.k)
 
     @property
-    def support_size(self) -> int:
-        return self.k
+    def support_sizes(self) -> tuple[int, int]:
+        return self.k, self.k
+
+    @property
+    def exchangeable(self) -> bool:
+        return True
 
     @property
     def layout(self) -> Bits:
@@ -132,11 +136,11 @@ class SS(PureOracle):
     def supports(self, reports: Reports, value: int) -> BoolArray:
         return bits.contains(reports, value)
 
-    def log_prob(self, reports: Reports, value: int) -> FloatArray:
-        # with the value: C(d-1, k-1) equally likely subsets; without it: C(d-1, k)
-        inside = log(self.own) - log(self.k)
-        outside = log(WORDS - self.own) - log(self.d - self.k)
-        return np.where(self.supports(reports, value), inside, outside)
+    def sizes(self, reports: Reports) -> IntArray:
+        return bits.sizes(reports)
+
+    def report_of(self, members: BoolArray) -> Reports:
+        return bits.packed(members)
 
     def aggregate(self, reports: Reports) -> Tally:
         self.require_valid(reports)

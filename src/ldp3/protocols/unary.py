@@ -4,13 +4,12 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import log
 from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports, WordArray
+from ldp3.arrays import BoolArray, IntArray, Reports, WordArray
 from ldp3.errors import require, require_histogram, require_values
 from ldp3.kernels import bits
 from ldp3.kernels.compile import njit
@@ -48,9 +47,21 @@ class UnaryEncoding(PureOracle):
         return self.other / WORDS
 
     @property
-    def privacy_ratio(self) -> Fraction:
+    def support_ratio(self) -> Fraction:
         # two values differ in two bits, and the worst report has one right and the other wrong
         return Fraction(self.own * (WORDS - self.other), self.other * (WORDS - self.own))
+
+    @property
+    def support_sizes(self) -> tuple[int, int]:
+        return 0, self.d
+
+    @property
+    def independence(self) -> int:
+        return self.d
+
+    @property
+    def exchangeable(self) -> bool:
+        return True
 
     @property
     def layout(self) -> Bits:
@@ -77,11 +88,11 @@ class UnaryEncoding(PureOracle):
     def supports(self, reports: Reports, value: int) -> BoolArray:
         return bits.contains(reports, value)
 
-    def log_prob(self, reports: Reports, value: int) -> FloatArray:
-        # the other bits have the same probability as under no value at all
-        one = log(self.own) - log(self.other)
-        zero = log(WORDS - self.own) - log(WORDS - self.other)
-        return np.where(self.supports(reports, value), one, zero)
+    def sizes(self, reports: Reports) -> IntArray:
+        return bits.sizes(reports)
+
+    def report_of(self, members: BoolArray) -> Reports:
+        return bits.packed(members)
 
     def aggregate(self, reports: Reports) -> Tally:
         self.require_valid(reports)

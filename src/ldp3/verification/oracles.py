@@ -1,8 +1,8 @@
 """What every frequency oracle must do.
 
 A check asks one question of one oracle and answers with findings. What an oracle says of itself
-(`p`, `q`, `log_prob`, `privacy_ratio`, `noise`, `draw`) is never taken on trust: every statement is
-held against reports that `perturb` made.
+(`p`, `q`, `log_prob`, `support_both`, `noise`, `draw` and so on) is never taken on trust: every
+statement is held against reports that `perturb` made.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,6 +16,7 @@ from ldp3.verification import (
     perturbation,
     privacy,
     simulation,
+    statements,
     supports,
 )
 from ldp3.verification.base import Finding, examine
@@ -41,13 +42,19 @@ CHECKS: tuple[Check, ...] = (
     simulation.simulation,
     simulation.crowds,
     supports.channel,
+    statements.nonce,
 )
 OF_PURE_ORACLES: tuple[Check, ...] = (
     privacy.bounded_supports,
     supports.own_and_others,
     supports.small_biases,
     supports.declared_law,
-    supports.fixed_support,
+    statements.sizes,
+    statements.all_that_is_told,
+    statements.together,
+    statements.independent,
+    statements.alike,
+    statements.made_to_order,
     estimation.counting,
     estimation.formula,
     estimation.stated_variance,

@@ -110,17 +110,6 @@ def _shares_p(case: OracleCase) -> FloatArray:
     return np.concatenate(p_values)
 
 
-def fixed_support(case: OracleCase) -> Iterator[Finding]:
-    """A report supports as many values as `support_size` says."""
-    oracle = case.pure
-    if oracle.support_size is not None and oracle.d <= 1024:
-        some = np.concatenate([reports[:500] for reports in case.reports.values()])
-        held = np.sum([oracle.supports(some, v) for v in range(oracle.d)], axis=0)
-        passed = (held == oracle.support_size).all()
-        evidence = f"{held.min()}..{held.max()} against {oracle.support_size}"
-        yield exact("A report supports as many values as stated", passed, evidence)
-
-
 def channel(case: OracleCase) -> Iterator[Finding]:
     """The channel is that of the reports, in both directions."""
     channel, d, rng = case.oracle.channel, case.oracle.d, case.stream("channel")

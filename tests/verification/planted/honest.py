@@ -1,16 +1,17 @@
 """Honest oracles in plain NumPy, for bugs to be planted in."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from math import exp, log
 
 import numpy as np
 
-from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports
+from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports, WordArray
 from ldp3.errors import require_values
 from ldp3.noise import Noise
 from ldp3.protocols.base import FrequencyOracle, PureOracle, independent_supports
-from ldp3.protocols.layout import Code, Layout
+from ldp3.protocols.layout import Code, Fields, Layout
 from ldp3.randomness import WORDS, Words, ceil_threshold
 from ldp3.randomness import exp as exact_exp
 from ldp3.types import Estimate, Tally
@@ -208,3 +209,55 @@ class HonestClient(PureOracle):
 
     def supports(self, reports: Reports, value: int) -> BoolArray:
         return reports == value
+
+
+@dataclass(frozen=True)
+class HonestColumns(PureOracle):
+    """A random bit of the value by a column that is drawn afresh; says all that it knows."""
+
+    @property
+    def p(self) -> float:
+        return float(self.support_ratio / (self.support_ratio + 1))
+
+    @property
+    def q(self) -> float:
+        return 0.5
+
+    @property
+    def support_ratio(self) -> Fraction:
+        return exact_exp(self.epsilon)
+
+    @property
+    def support_sizes(self) -> tuple[int, int]:
+        return 0, self.d
+
+    @property
+    def independence(self) -> int:
+        return 2
+
+    @property
+    def layout(self) -> Fields:
+        return Fields((("column", 256), ("bit", 2)))
+
+    @property
+    def nonce(self) -> str:
+        return "column"
+
+    def columns(self, n: int, rng: np.random.Generator) -> IntArray:
+        return rng.integers(256, size=n)
+
+    def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
+        codes = require_values(self, values, self.d).astype(np.int64)
+        reports = self.report_with(self.columns(len(codes), rng).astype(np.uint64), codes)
+        reports["bit"] ^= rng.random(len(codes)) >= self.p
+        return reports
+
+    def report_with(self, nonces: WordArray, values: IntArray) -> Reports:
+        reports = np.empty(len(nonces), dtype=self.layout.dtype)
+        reports["column"] = nonces
+        reports["bit"] = np.bitwise_count(nonces & values.astype(np.uint64)) % 2
+        return reports
+
+    def supports(self, reports: Reports, value: int) -> BoolArray:
+        own = np.bitwise_count(reports["column"] & np.uint32(value)) % 2
+        return np.asarray(own == reports["bit"])

@@ -338,12 +338,6 @@ class TakesForeignValues(HonestDirect):
         return super().perturb(np.asarray(values).astype(np.int64) % self.d, rng)
 
 
-class SaysItSupportsOne(HonestUnary):
-    @property
-    def support_size(self) -> int:
-        return 1
-
-
 class DirectChannel(HonestDirect):
     """A channel whose two directions disagree."""
 

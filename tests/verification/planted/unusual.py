@@ -214,8 +214,12 @@ class SupportsWhatItDenies(PureOracle):
         return 1 - exp(self.epsilon) / (1 + (self.d - 1) * exp(self.epsilon))
 
     @property
-    def support_size(self) -> int:
-        return self.d - 1
+    def support_sizes(self) -> tuple[int, int]:
+        return self.d - 1, self.d - 1
+
+    @property
+    def exchangeable(self) -> bool:
+        return True
 
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
         codes = require_values(self, values, self.d).astype(np.int64)
