@@ -21,7 +21,7 @@ import polars as pl
 
 import ldp3
 from examples.reproduction import page
-from ldp3.attacks.scene import TargetShare
+from ldp3.attacks.targets import TargetShare
 from ldp3.files import write_text
 from ldp3.kinds import find
 from ldp3.metrics.base import Metric

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtr, chdtrc
 
-from ldp3.arrays import FloatArray
+from ldp3.arrays import FloatArray, Reports
+from ldp3.protocols.base import PureOracle
 
 
 def variance_p(samples: FloatArray, expected: float | FloatArray) -> FloatArray:
@@ -35,3 +36,19 @@ def same_law_p(first: NDArray[Any], second: NDArray[Any]) -> float:
     a, b = np.append(a[~rare], a[rare].sum()), np.append(b[~rare], b[rare].sum())
     both = np.maximum(a + b, 1)
     return float(chdtrc(max(1, len(a) - 1), ((a - b) ** 2 / both).sum()))
+
+
+def every_law(oracle: PureOracle) -> tuple[Reports, FloatArray]:
+    """Every report of a pure oracle of few, and its probability under each value, shape `(d, …)`.
+
+    From what the oracle is built on: independent bits, or reports that are alike but for the ratio.
+    """
+    reports = oracle.every_report(2**16)
+    assert reports is not None
+    held = np.array([oracle.supports(reports, v) for v in range(oracle.d)])
+    if oracle.independence == oracle.d:
+        alone = np.where(np.eye(oracle.d, dtype=bool), oracle.p, oracle.q)[:, :, None]
+        return reports, np.where(held, alone, 1 - alone).prod(axis=1)
+    assert oracle.support_ratio is not None
+    weights = np.where(held, float(oracle.support_ratio), 1.0)
+    return reports, weights / weights.sum(axis=1, keepdims=True)

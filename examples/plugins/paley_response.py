@@ -72,7 +72,7 @@ class PaleyResponse(PureOracle):
         return float((k - Fraction(self.own, WORDS)) / (self.modulus - 1))
 
     @property
-    def privacy_ratio(self) -> Fraction:
+    def support_ratio(self) -> Fraction:
         k = self.modulus // 2
         return Fraction(self.own * (self.modulus - k), (WORDS - self.own) * k)
 

@@ -84,7 +84,7 @@ def test_p_and_q_are_what_the_law_of_reports_gives(epsilon: float, d: int) -> No
     assert np.allclose(np.diag(support), oracle.p, rtol=1e-12)
     assert np.allclose(support[~np.eye(d, dtype=bool)], oracle.q, rtol=1e-12)
     worst = (law.max(axis=0) / law.min(axis=0)).max()
-    assert worst == pytest.approx(float(oracle.privacy_ratio), rel=1e-12)
+    assert worst == pytest.approx(float(oracle.support_ratio), rel=1e-12)
     assert worst == pytest.approx(np.exp(epsilon), rel=1e-12)
 
 

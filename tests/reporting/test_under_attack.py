@@ -7,7 +7,7 @@ import pytest
 
 import ldp3
 from ldp3.attacks.mga import MGA
-from ldp3.attacks.scene import TargetShare
+from ldp3.attacks.targets import TargetShare
 from ldp3.reporting.filtering import IS_SHARE, clean
 from ldp3.reporting.findings import Findings
 from ldp3.reporting.page import page

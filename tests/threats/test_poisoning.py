@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import norm
 
 import ldp3
-from ldp3.attacks.scene import TargetShare, fake_count
+from ldp3.attacks.targets import TargetShare, fake_count
 from ldp3.errors import InvalidParameter
 from ldp3.experiment.grid import experiment
 from ldp3.experiment.lab import Lab

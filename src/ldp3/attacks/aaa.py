@@ -7,12 +7,12 @@ import numpy as np
 
 from ldp3.arrays import FloatArray, IntArray, Reports
 from ldp3.attacks.base import Attack
-from ldp3.attacks.crafting import best_reports, family, packed, random_subsets
+from ldp3.attacks.crafting import answering, best_reports, family, made, naming, random_nonces
 from ldp3.errors import require, whole
+from ldp3.kernels.bits import random_subsets
 from ldp3.kernels.sampling import subset_counts
 from ldp3.kernels.source import key_of
 from ldp3.protocols.base import PureOracle
-from ldp3.protocols.local_hashing import LocalHashing
 from ldp3.types import Tally
 
 
@@ -70,24 +70,16 @@ class AAA(Attack):
     def _encoded(self, oracle: PureOracle, values: IntArray, rng: np.random.Generator) -> Reports:
         m, d = len(values), oracle.d
         match family(oracle):
-            case "one":
-                return values.astype(np.min_scalar_type(d - 1))
-            case "free":
-                return packed(np.eye(d, dtype=bool)[values])
+            case "one" | "free":
+                return naming(oracle, values)
             case "subset":
                 members = np.eye(d, dtype=bool)[values]
                 size = (oracle.support_size or 0) - 1
                 shuffled = random_subsets(m, np.arange(d - 1), size, d - 1, rng)
                 members[~members] = shuffled.reshape(-1)  # row by row, the own value left out
-                return packed(members)
+                return made(oracle, members)
             case "hash":
-                assert isinstance(oracle, LocalHashing)
-                reports = np.empty(m, dtype=oracle.layout.dtype)
-                reports["seed"] = rng.integers(2**64, size=m, dtype=np.uint64)
-                for v in np.unique(values):
-                    mine = values == v
-                    reports["cell"][mine] = oracle.hash(reports["seed"][mine], int(v))
-                return reports
+                return answering(oracle, random_nonces(oracle, m, rng), values)
         held, users = np.unique(values, return_counts=True)
         found = [best_reports(oracle, held[i : i + 1], users[i], self.effort, rng)
                  for i in range(len(held))]  # fmt: skip

@@ -1,12 +1,12 @@
 """What a fake user can send: the families of reports, and reports made to order.
 
 Honest clients randomise; a fake one sends what it likes, as long as the server takes it. What it
-can make a report support depends on the form of reports alone:
+can make a report support the oracle says (`report_of`, `report_with`):
 
 - ``one``: exactly one value, any (GRR);
 - ``free``: any set of values (unary encodings);
 - ``subset``: any set of a fixed size (subset selection);
-- ``hash``: the values that fall into one cell of a hash function, which can be searched for;
+- ``hash``: the values that fall into one of 1/q cells under a nonce, which can be searched for;
 - ``search``: anything else: look through possible reports and take the best.
 """
 
@@ -14,84 +14,69 @@ from typing import Literal
 
 import numpy as np
 
-from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports
+from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports, WordArray
 from ldp3.protocols.base import PureOracle
-from ldp3.protocols.layout import Bits, Code, Fields
-from ldp3.protocols.local_hashing import LocalHashing
 from ldp3.types import Tally
 
 Family = Literal["one", "free", "subset", "hash", "search"]
 LISTED = 2**20  # reports that are looked through one by one, where there are no more
 WORK = 2**28  # supports that are looked up for a formula
 KEPT = 16  # of the best reports, that fake users choose from
-PROBES = 64  # values that are tried before bits are taken at their word
+ROWS = 2**24  # values of sets that are held at a time
 
 
 def family(oracle: PureOracle) -> Family:
     """Which sets of values a report can be made to support."""
-    layout = oracle.layout
-    if isinstance(oracle, LocalHashing):
-        return "hash"
-    if isinstance(layout, Bits) and layout.d == oracle.d and _bits_are_values(oracle):
-        return "free" if layout.ones is None else "subset"
-    if isinstance(layout, Code) and layout.values == oracle.d and _codes_are_values(oracle):
-        return "one"
-    return "search"
+    sizes, none = oracle.support_sizes, np.zeros(0, dtype=np.int64)
+    if sizes and oracle.report_of(np.zeros((0, oracle.d), dtype=bool)) is not None:
+        if sizes[0] == sizes[1]:
+            return "one" if sizes[0] == 1 else "subset"
+        return "free" if sizes == (0, oracle.d) else "search"
+    answers, whole = oracle.report_with(none.astype(np.uint64), none), cells(oracle) * oracle.q
+    ideal = oracle.nearly_independent and abs(whole - 1) < 1e-12
+    return "hash" if oracle.nonce and answers is not None and ideal else "search"
 
 
-def _bits_are_values(oracle: PureOracle) -> bool:
-    probes = _probes(oracle.d)
-    members = np.zeros((len(probes), oracle.d), dtype=bool)
-    members[np.arange(len(probes)), probes] = True
-    reports = packed(members)
-    found = np.array([oracle.supports(reports, int(v)) for v in probes])
-    return bool((found == np.eye(len(probes), dtype=bool)).all())
+def made(oracle: PureOracle, members: BoolArray) -> Reports:
+    """Reports that support exactly these sets, where the family says that there are such."""
+    reports = oracle.report_of(members)
+    assert reports is not None
+    return reports
 
 
-def _codes_are_values(oracle: PureOracle) -> bool:
-    probes = _probes(oracle.d)
-    reports = probes.astype(np.min_scalar_type(oracle.d - 1))
-    found = np.array([oracle.supports(reports, int(v)) for v in probes])
-    return bool((found == np.eye(len(probes), dtype=bool)).all())
+def naming(oracle: PureOracle, values: IntArray) -> Reports:
+    """Reports that support exactly one value each, these."""
+    held, which = np.unique(values, return_inverse=True)
+    parts, step = [made(oracle, np.zeros((0, oracle.d), dtype=bool))], max(1, ROWS // oracle.d)
+    for start in range(0, len(held), step):
+        parts.append(made(oracle, held[start : start + step, None] == np.arange(oracle.d)))
+    return np.concatenate(parts)[which]
 
 
-def _probes(d: int) -> IntArray:
-    return np.unique(np.linspace(0, d - 1, min(d, PROBES)).astype(np.int64))
+def answering(oracle: PureOracle, nonces: WordArray, values: IntArray) -> Reports:
+    """Reports with these nonces that support these values, under an oracle of the hash family."""
+    reports = oracle.report_with(nonces, values)
+    assert reports is not None
+    return reports
 
 
-def packed(members: BoolArray) -> Reports:
-    """Sets of values, shape `(n, d)`, as rows of 64-bit words."""
-    n, d = members.shape
-    wide = np.zeros((n, 64 * -(-d // 64)), dtype=bool)
-    wide[:, :d] = members
-    return np.packbits(wide, axis=1, bitorder="little").view("<u8").astype(np.uint64, copy=False)
+def random_nonces(oracle: PureOracle, m: int, rng: np.random.Generator) -> WordArray:
+    """Nonces as honest clients draw them."""
+    assert oracle.nonce is not None
+    return rng.integers(oracle.nonce[1] - 1, size=m, dtype=np.uint64, endpoint=True)
 
 
-def random_subsets(n: int, values: IntArray, size: IntArray | int, d: int,
-                   rng: np.random.Generator) -> BoolArray:  # fmt: skip
-    """For each of `n` rows a uniform subset of `values` with its size, as members of `[0, d)`."""
-    order = np.argsort(rng.random((n, len(values))), axis=1)
-    taken = np.argsort(order, axis=1) < np.broadcast_to(size, (n,))[:, None]
-    members = np.zeros((n, d), dtype=bool)
-    members[:, values] = taken
-    return members
+def cells(oracle: PureOracle) -> int:
+    """How many different answers there are to a nonce, under an oracle of the hash family."""
+    return round(1 / oracle.q)
 
 
 def random_reports(oracle: PureOracle, m: int, rng: np.random.Generator) -> Reports:
     """Reports drawn uniformly from all that the server takes, as far as their form says it."""
-    layout = oracle.layout
-    if isinstance(layout, Bits) and layout.ones is None:
-        return packed(rng.random((m, layout.d)) < 0.5)
-    if isinstance(layout, Bits):
-        return packed(random_subsets(m, np.arange(layout.d), layout.ones or 0, layout.d, rng))
-    if isinstance(layout, Code):
-        return rng.integers(layout.values, size=m).astype(layout.dtype)
-    if isinstance(layout, Fields):
-        reports = np.empty(m, dtype=layout.dtype)
-        for name, bound in layout.fields:  # the last value, for 2⁶⁴ is no 64-bit word
-            reports[name] = rng.integers(bound - 1, size=m, dtype=np.uint64, endpoint=True)
-        return reports
-    return oracle.perturb(rng.integers(oracle.d, size=m), rng)
+    reports = oracle.layout.random(m, rng)
+    if reports is None:
+        return oracle.perturb(rng.integers(oracle.d, size=m), rng)
+    return reports
 
 
 def hits(oracle: PureOracle, reports: Reports, values: IntArray) -> IntArray:
@@ -110,7 +95,7 @@ def best_reports(oracle: PureOracle, values: IntArray, m: int, effort: int,
     of the best; else each of them looks through `effort` reports of random values.
     """
     if listed(oracle):
-        return rng.choice(best_codes(oracle, values, rng), size=m)
+        return rng.choice(few_best(oracle, values, rng), size=m)
     best = []
     for _ in range(m):
         seen = oracle.perturb(rng.integers(oracle.d, size=effort), rng)
@@ -118,28 +103,28 @@ def best_reports(oracle: PureOracle, values: IntArray, m: int, effort: int,
     return np.array(best) if best else oracle.perturb(np.zeros(0, dtype=np.int64), rng)
 
 
-def best_codes(oracle: PureOracle, values: IntArray, rng: np.random.Generator) -> Reports:
-    """Up to `KEPT` of the codes that support most of `values`."""
-    return rng.permutation(fullest_codes(oracle, values))[:KEPT]
+def few_best(oracle: PureOracle, values: IntArray, rng: np.random.Generator) -> Reports:
+    """Up to `KEPT` of the reports that support most of `values`."""
+    return rng.permutation(all_best(oracle, values))[:KEPT]
 
 
-def fullest_codes(oracle: PureOracle, values: IntArray) -> Reports:
-    """All codes that support most of `values`."""
-    codes = every_code(oracle)
-    found = hits(oracle, codes, values)
-    return codes[found == found.max()]
+def all_best(oracle: PureOracle, values: IntArray) -> Reports:
+    """All reports that support most of `values`."""
+    every = every_report(oracle)
+    found = hits(oracle, every, values)
+    return every[found == found.max()]
 
 
-def every_code(oracle: PureOracle) -> Reports:
-    """All reports that the server takes, where they are codes."""
-    assert isinstance(oracle.layout, Code)
-    codes = np.arange(oracle.layout.values).astype(oracle.layout.dtype)
-    return codes[oracle.valid(codes)]
+def every_report(oracle: PureOracle) -> Reports:
+    """All reports that the server takes, where they are listed."""
+    every = oracle.every_report(LISTED)
+    assert every is not None
+    return every
 
 
 def listed(oracle: PureOracle) -> bool:
     """Whether all reports can be looked through one by one."""
-    return isinstance(oracle.layout, Code) and oracle.layout.values <= LISTED
+    return 1 << min(64, oracle.layout.bits) <= LISTED
 
 
 def rates_of(oracle: PureOracle, reports: Reports) -> FloatArray | None:

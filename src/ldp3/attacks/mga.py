@@ -8,12 +8,12 @@ import numpy as np
 from ldp3.arrays import FloatArray, IntArray, Reports
 from ldp3.attacks import crafting
 from ldp3.attacks.base import Attack
-from ldp3.attacks.crafting import family, packed, random_subsets
+from ldp3.attacks.crafting import family
 from ldp3.errors import require, whole
+from ldp3.kernels.bits import random_subsets
 from ldp3.kernels.sampling import subset_counts
 from ldp3.kernels.source import key_of
 from ldp3.protocols.base import PureOracle
-from ldp3.protocols.local_hashing import LocalHashing
 from ldp3.types import Tally
 
 Padding = Literal["none", "fixed", "law"]
@@ -74,8 +74,7 @@ class MGA(Attack):
         targets = np.array(self.targets)
         match family(oracle):
             case "one":
-                chosen = rng.choice(targets, size=m)
-                return chosen.astype(np.min_scalar_type(oracle.d - 1))
+                return crafting.naming(oracle, rng.choice(targets, size=m))
             case "free":
                 return self._sets(oracle, m, self._drawn_padding(oracle, m, rng), self.about, rng)
             case "subset":
@@ -83,7 +82,6 @@ class MGA(Attack):
                 size = oracle.support_size or 0
                 return self._sets(oracle, m, np.full(m, size - wanted), wanted, rng)
             case "hash":
-                assert isinstance(oracle, LocalHashing)
                 return self._hashed(oracle, m, rng)
         if self.about == len(targets):
             return crafting.best_reports(oracle, targets, m, self.effort, rng)
@@ -110,12 +108,11 @@ class MGA(Attack):
                 counts[others] = named(len(others), size, m, rng)
                 return Tally(counts, m)
             case "hash":
-                assert isinstance(oracle, LocalHashing)
                 return self._hashed_tally(oracle, m, rng)
         if crafting.listed(oracle) and self.about == len(targets):
-            codes = crafting.best_codes(oracle, targets, rng)
-            times = rng.multinomial(m, np.full(len(codes), 1 / len(codes)))
-            return crafting.repeated(oracle, codes, times)
+            best = crafting.few_best(oracle, targets, rng)
+            times = rng.multinomial(m, np.full(len(best), 1 / len(best)))
+            return crafting.repeated(oracle, best, times)
         return super().tally(oracle, m, rng)
 
     def rates(self, oracle: PureOracle) -> FloatArray | None:
@@ -129,12 +126,11 @@ class MGA(Attack):
                 wanted = self._members(oracle)
                 own, other = wanted / r, ((oracle.support_size or 0) - wanted) / max(others, 1)
             case "hash":
-                assert isinstance(oracle, LocalHashing)
                 own, other = float(self._hits(oracle) @ np.arange(r + 1)) / r, oracle.q
             case _:
                 if not crafting.listed(oracle) or self.about != r:
                     return None
-                best = crafting.fullest_codes(oracle, np.array(self.targets))
+                best = crafting.all_best(oracle, np.array(self.targets))
                 return crafting.rates_of(oracle, best)
         rates = np.full(oracle.d, other)
         rates[list(self.targets)] = own
@@ -151,7 +147,8 @@ class MGA(Attack):
     def _sets(self, oracle: PureOracle, m: int, padding: IntArray, wanted: int,
               rng: np.random.Generator) -> Reports:  # fmt: skip
         members = random_subsets(m, np.array(self.targets), wanted, oracle.d, rng)
-        return packed(members | random_subsets(m, self._others(oracle.d), padding, oracle.d, rng))
+        padded = random_subsets(m, self._others(oracle.d), padding, oracle.d, rng)
+        return crafting.made(oracle, members | padded)
 
     # the sizes of unary reports
 
@@ -189,17 +186,16 @@ class MGA(Attack):
 
     # local hashing
 
-    def _hashed(self, oracle: LocalHashing, m: int, rng: np.random.Generator) -> Reports:
-        targets = np.array(self.targets)
-        reports = np.empty(m, dtype=oracle.layout.dtype)
-        for i in range(m):
+    def _hashed(self, oracle: PureOracle, m: int, rng: np.random.Generator) -> Reports:
+        targets, found = np.array(self.targets), [crafting.random_reports(oracle, 0, rng)]
+        for _ in range(m):
             some = rng.choice(targets, size=self.about, replace=False)
-            seeds = rng.integers(2**64, size=self.effort, dtype=np.uint64)
-            cells = np.stack([oracle.hash(seeds, int(v)) for v in some], axis=1)
-            reports[i] = _fullest(seeds, cells)
-        return reports
+            nonces = np.repeat(crafting.random_nonces(oracle, self.effort, rng), len(some))
+            answers = crafting.answering(oracle, nonces, np.tile(some, self.effort))
+            found.append(_fullest(oracle, answers.reshape(self.effort, len(some))))
+        return np.concatenate(found)
 
-    def _hashed_tally(self, oracle: LocalHashing, m: int, rng: np.random.Generator) -> Tally:
+    def _hashed_tally(self, oracle: PureOracle, m: int, rng: np.random.Generator) -> Tally:
         targets = np.array(self.targets)
         counts = rng.binomial(m, oracle.q, size=oracle.d)
         counts[targets] = 0
@@ -208,11 +204,11 @@ class MGA(Attack):
             counts[targets] += named(len(targets), int(found), int(users[found]), rng)
         return Tally(counts, m)
 
-    def _hits(self, oracle: LocalHashing) -> FloatArray:
+    def _hits(self, oracle: PureOracle) -> FloatArray:
         """Law of the number of targets in the cell: those it is about, and others by chance."""
         from scipy.stats import binom
 
-        found = crafting.best_of(self.effort, self.about, oracle.g)
+        found = crafting.best_of(self.effort, self.about, crafting.cells(oracle))
         rest = len(self.targets) - self.about
         law = np.convolve(found, binom.pmf(np.arange(rest + 1), rest, oracle.q))
         return law / law.sum()
@@ -227,8 +223,10 @@ def named(values: int, size: int, users: int, rng: np.random.Generator) -> IntAr
     return subset_counts(np.zeros(values, dtype=np.int64), users, size, key_of(rng))
 
 
-def _fullest(seeds: Reports, cells: Reports) -> tuple[int, int]:
-    """The seed and cell that hold most of the targets, given the cells of all of them."""
-    same = (cells[:, :, None] == cells[:, None, :]).sum(axis=2)  # targets in each target's cell
-    seed, target = np.unravel_index(np.argmax(same), same.shape)
-    return int(seeds[seed]), int(cells[seed, target])
+def _fullest(oracle: PureOracle, answers: Reports) -> Reports:
+    """The report that answers for most targets, given each nonce's answer for each of them."""
+    assert oracle.nonce is not None
+    told = [answers[name] for name in answers.dtype.names or () if name != oracle.nonce[0]]
+    same = np.logical_and.reduce([field[:, :, None] == field[:, None, :] for field in told])
+    best = np.argmax(same.sum(axis=2))
+    return answers.reshape(-1)[best : best + 1]

@@ -7,7 +7,7 @@ import numpy as np
 
 from ldp3.arrays import FloatArray, Reports
 from ldp3.attacks.base import Attack
-from ldp3.attacks.crafting import every_code, family, listed, random_reports, rates_of
+from ldp3.attacks.crafting import every_report, family, listed, random_reports, rates_of
 from ldp3.kernels.sampling import subset_counts
 from ldp3.kernels.source import key_of
 from ldp3.protocols.base import PureOracle
@@ -55,5 +55,5 @@ class RPA(Attack):
             assert oracle.support_size is not None
             return np.full(oracle.d, oracle.support_size / oracle.d)
         if kind == "search":
-            return rates_of(oracle, every_code(oracle)) if listed(oracle) else None
+            return rates_of(oracle, every_report(oracle)) if listed(oracle) else None
         return np.full(oracle.d, known[kind])

@@ -1,11 +1,15 @@
-"""Who is attacked: ``top:10``, ``bottom:10``, ``random:10``, or labels."""
+"""What fake users want to raise, and how many they are."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self, final
 
 import numpy as np
 
-from ldp3.errors import InvalidParameter, did_you_mean
+from ldp3.arrays import FloatArray
+from ldp3.errors import InvalidParameter, as_python, did_you_mean, several, whole
+from ldp3.metrics.base import Metric
 from ldp3.randomness import stream
 from ldp3.types import Dataset
 
@@ -44,3 +48,83 @@ def _code(data: Dataset, name: str) -> int:
         hint = did_you_mean(name, labels) or otherwise
         raise InvalidParameter(f"{data.name}: no value is called {name!r}.{hint}")
     return labels.index(name)
+
+
+def named_targets(given: str | Sequence[str]) -> tuple[str, ...]:
+    """What a person gave, as a tuple of texts."""
+    one = isinstance(given, str) or not isinstance(given, Iterable)
+    names: list[Any] = [given] if one else list(given)
+    if not names or not all(isinstance(name, str) for name in names):
+        raise InvalidParameter(
+            f"`targets` are labels, or top:10, bottom:10, random:10, got {given!r}."
+        )
+    return tuple(names)
+
+
+@final
+@dataclass(frozen=True)
+class TargetShare(Metric):
+    """What the targets' frequencies sum to: under attack less without is the gain.
+
+    Parameters
+    ----------
+    targets
+        Who they are, as `target_codes` takes it.
+    seed
+        Of random targets.
+    codes
+        The same for one dataset.
+    """
+
+    better: ClassVar[Literal["lower", "higher"]] = "lower"
+
+    targets: tuple[str, ...] = ("top:10",)
+    seed: int = 0
+    codes: tuple[int, ...] = ()
+
+    def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:  # noqa: ARG002
+        return float(frequencies[list(self.codes)].sum())
+
+    def for_data(self, data: Dataset) -> Self:
+        return type(self)(self.targets, self.seed, target_codes(data, self.targets, self.seed))
+
+
+def fake_count(given: object, n: int) -> int:
+    """How many fake users: a number, or a share of all reports such as ``"1%"`` or 0.01.
+
+    >>> fake_count("1%", 99_000), fake_count(0.5, 7), fake_count(500, 10)
+    (1000, 7, 500)
+    """
+    number = as_python(given)
+    if isinstance(number, str):
+        number = _number(number)
+    if whole(number, 0, 2**40):
+        return int(number)
+    if isinstance(number, float) and 0 <= number < 1:
+        return round(n * number / (1 - number))
+    raise InvalidParameter(
+        f"`fake_users` is a number of people, or a share of all reports below 100 % such as 1%, "
+        f"got {given!r}."
+    )
+
+
+def fake_users_given(given: object) -> tuple[str, ...]:
+    """One number or share of fake users, or several, as texts, each once.
+
+    >>> fake_users_given(0.01), fake_users_given(["1%", 500])
+    (('0.01',), ('1%', '500'))
+    """
+    one = isinstance(given, str | bytes) or not hasattr(given, "__iter__")
+    some = [given] if one or getattr(given, "ndim", 1) == 0 else several(given, "`fake_users`")
+    if not some:
+        raise InvalidParameter("`fake_users`: at least one number or share is needed, got none.")
+    return tuple(dict.fromkeys(str(as_python(number)) for number in some))
+
+
+def _number(text: str) -> object:
+    try:
+        if text.strip().endswith("%"):
+            return float(text.strip()[:-1]) / 100
+        return int(text) if text.strip().isdigit() else float(text)
+    except ValueError:
+        return text

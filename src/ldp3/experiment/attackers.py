@@ -6,8 +6,7 @@ from types import ModuleType
 import numpy as np
 
 from ldp3.attacks.base import Attack, build_attack
-from ldp3.attacks.scene import fake_count
-from ldp3.attacks.targets import target_codes
+from ldp3.attacks.targets import fake_count, target_codes
 from ldp3.errors import InvalidParameter
 from ldp3.experiment.cells import Cell
 from ldp3.experiment.grid import Choice, Experiment, Way

@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 
 from ldp3 import __version__, kinds, specs
 from ldp3.attacks.base import Attack
-from ldp3.attacks.scene import arm, fake_users_given, named_targets
+from ldp3.attacks.targets import fake_users_given, named_targets
 from ldp3.errors import (
     InvalidParameter,
     as_path,
@@ -145,8 +145,9 @@ class Experiment:
     @cached_property
     def arms(self) -> dict[str, tuple[Choice, str]]:
         """What fake users do and how many they are, by what the tables call it."""
+        several = len(self.fake_users) > 1
         attacked = {
-            arm(choice.spec, number, self.fake_users): (choice, number)
+            f"{choice.spec} at {number}" if several else choice.spec: (choice, number)
             for choice in self.attacks[1:]
             for number in self.fake_users
         }

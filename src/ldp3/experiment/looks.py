@@ -13,7 +13,7 @@ from itertools import product
 
 import numpy as np
 
-from ldp3.attacks.scene import TargetShare
+from ldp3.attacks.targets import TargetShare
 from ldp3.experiment.cells import Cell, Outcome
 from ldp3.experiment.grid import MOST_CELLS, REPEATS, Experiment
 from ldp3.experiment.lab import Lab

@@ -48,6 +48,17 @@ def packed(members: BoolArray) -> WordArray:
     return np.packbits(wide, axis=1, bitorder="little").view("<u8").astype(np.uint64, copy=False)
 
 
+def random_subsets(
+    n: int, values: IntArray, size: IntArray | int, d: int, rng: np.random.Generator
+) -> BoolArray:
+    """For each of `n` rows a uniform subset of `values` with its size, as members of `[0, d)`."""
+    order = np.argsort(rng.random((n, len(values))), axis=1)
+    taken = np.argsort(order, axis=1) < np.broadcast_to(size, (n,))[:, None]
+    members = np.zeros((n, d), dtype=bool)
+    members[:, values] = taken
+    return members
+
+
 def count(rows: Reports, d: int) -> IntArray:
     """How many rows hold each value."""
     counts = np.zeros(width(d) * 64, dtype=np.int64)

@@ -183,8 +183,8 @@ class FrequencyOracle(ABC):
         return None
 
     @property
-    def nonce(self) -> str | None:
-        """The field of the layout that is drawn afresh and uniformly, whatever the value is."""
+    def nonce(self) -> tuple[str, int] | None:
+        """The field of the layout that is drawn uniformly whatever the value: name and bound."""
         return None
 
     @property
@@ -316,7 +316,7 @@ class PureOracle(FrequencyOracle):
         return self.support_ratio
 
     def log_prob(self, reports: Reports, value: int) -> FloatArray | None:
-        """Log-probability of each report if `value` is the truth, up to a term without the truth."""
+        """Log-probability of each report if `value` is the truth, up to a term without `value`."""
         if self.support_ratio is None:
             return None
         return np.where(self.supports(reports, value), log1p(self.support_ratio - 1), 0.0)
@@ -344,7 +344,7 @@ class PureOracle(FrequencyOracle):
 
     @property
     def exchangeable(self) -> bool | None:
-        """Whether values besides the truth are alike: of their sets of one size each is as likely."""
+        """Whether the values besides the truth are alike: sets of one size are equally likely."""
         return None
 
     def support_both(

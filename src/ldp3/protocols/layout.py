@@ -46,6 +46,10 @@ class Layout(ABC):
     def fits(self, reports: Reports) -> BoolArray:
         """Which rows of an array have this form."""
 
+    def random(self, n: int, rng: np.random.Generator) -> Reports | None:  # noqa: ARG002
+        """Reports of this form, each as likely as any other; None where that is not known."""
+        return None
+
     @abstractmethod
     def encode(self, reports: Reports) -> Bytes:
         """The bytes of each report, shape `(n, size)`."""
@@ -86,6 +90,9 @@ class Code(Layout):
             return np.zeros(len(reports), dtype=bool)
         return (reports >= 0) & (reports < self.values)
 
+    def random(self, n: int, rng: np.random.Generator) -> Reports:
+        return rng.integers(self.values, size=n).astype(self.dtype)
+
     def encode(self, reports: Reports) -> Bytes:
         return _as_bytes(reports.astype(self.dtype, copy=False), self.size)
 
@@ -117,6 +124,11 @@ class Bits(Layout):
         if self.ones is None or not ok.any():
             return ok
         return ok & (bits.sizes(reports) == self.ones)
+
+    def random(self, n: int, rng: np.random.Generator) -> Reports:
+        if self.ones is None:
+            return bits.packed(rng.random((n, self.d)) < 0.5)
+        return bits.packed(bits.random_subsets(n, np.arange(self.d), self.ones, self.d, rng))
 
     def encode(self, reports: Reports) -> Bytes:
         return _as_bytes(reports, self.size)
@@ -166,6 +178,12 @@ class Fields(Layout):
         # NumPy cannot compare a 64-bit word with 2⁶⁴
         within = [reports[name] <= np.uint64(bound - 1) for name, bound in self.fields]
         return np.asarray(np.logical_and.reduce(within))
+
+    def random(self, n: int, rng: np.random.Generator) -> Reports:
+        reports = np.empty(n, dtype=self.dtype)
+        for name, bound in self.fields:  # with the last value, for 2⁶⁴ is no 64-bit word
+            reports[name] = rng.integers(bound - 1, size=n, dtype=np.uint64, endpoint=True)
+        return reports
 
     def number(self, *fields: int) -> int:
         """One report as a whole number, the first field lowest: what a `draw` gives.

@@ -83,8 +83,8 @@ class LocalHashing(PureOracle):
         return self.d if self.d <= 5 else 4
 
     @property
-    def nonce(self) -> str:
-        return "seed"
+    def nonce(self) -> tuple[str, int]:
+        return "seed", WORDS
 
     @cached_property
     def layout(self) -> Fields:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ldp3.arrays import BoolArray, FloatArray
 from ldp3.attacks.base import amplification
-from ldp3.attacks.scene import fake_count
+from ldp3.attacks.targets import fake_count
 from ldp3.experiment.cells import Outcome
 from ldp3.experiment.grid import NOBODY
 from ldp3.experiment.lab import Lab

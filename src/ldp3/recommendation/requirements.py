@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from types import ModuleType
 
-from ldp3.attacks.scene import fake_count
+from ldp3.attacks.targets import fake_count
 from ldp3.errors import InvalidParameter, require, whole
 from ldp3.experiment.grid import NOBODY, Choice, Experiment, Named
 from ldp3.kinds import find, plain

@@ -7,7 +7,7 @@ from dataclasses import replace
 import polars as pl
 
 from ldp3 import kinds, specs
-from ldp3.attacks.scene import TargetShare
+from ldp3.attacks.targets import TargetShare
 from ldp3.errors import InvalidData, InvalidParameter, LDPError, several, short
 from ldp3.metrics.base import Metric
 from ldp3.results.axes import LIMITS

@@ -9,8 +9,7 @@ import numpy as np
 import polars as pl
 
 from ldp3.attacks.base import Attack, amplification, build_attack
-from ldp3.attacks.scene import fake_count
-from ldp3.attacks.targets import target_codes
+from ldp3.attacks.targets import fake_count, target_codes
 from ldp3.errors import LDPError
 from ldp3.protocols.base import PureOracle
 from ldp3.reporting.filtering import IS_SHARE

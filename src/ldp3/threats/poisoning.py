@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from ldp3.attacks.base import amplification, honest_lying
-from ldp3.attacks.scene import TargetShare
+from ldp3.attacks.targets import TargetShare
 from ldp3.experiment.lab import Lab
 from ldp3.protocols.base import PureOracle
 from ldp3.results.table import Results

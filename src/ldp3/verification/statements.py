@@ -60,12 +60,14 @@ def _beyond_supports_p(case: OracleCase) -> FloatArray:
     """
     rng, few = case.stream("all that is told"), case.first.reports[case.values[0]][:FEWEST]
     count = len(told_apart_p(view(case.first, few), view(case.first, few), rng))
-    p_values = []
+    p_values: list[FloatArray] = []
     for v, w in sorted({*pairwise(case.values[:3]), (case.values[0], case.values[-1])}):
         both = [case.reports[v], case.reports[w]]
         kinds = [case.supported(reports, v, w) @ [2, 1] for reports in both]
         for kind in range(4):
-            one, other = (r[k == kind][: TOLD << case.look] for r, k in zip(both, kinds, strict=True))
+            one, other = (
+                r[k == kind][: TOLD << case.look] for r, k in zip(both, kinds, strict=True)
+            )
             enough = min(len(one), len(other)) >= FEWEST
             mine = case.focus is None or case.focus // count == len(p_values)
             told = np.ones(count)
@@ -157,17 +159,20 @@ def _alike_p(case: OracleCase) -> FloatArray:
 
 def nonce(case: OracleCase) -> Iterator[Finding]:
     """The nonce is drawn afresh and uniformly, whatever the value."""
-    oracle, name = case.oracle, case.oracle.nonce
-    if name is None:
+    if case.oracle.nonce is None:
         return
-    bounds = dict(getattr(oracle.layout, "fields", ()))
-    yield exact("The nonce is a field of the layout", name in bounds, f"{name!r} of {[*bounds]}")
-    if name not in bounds:
+    name, bound = case.oracle.nonce
+    known = getattr(case.oracle.layout, "fields", ())
+    listed = (name, bound) in known
+    yield exact(
+        "The nonce is a field of the layout", listed, f"{name!r} of {[n for n, _ in known]}"
+    )
+    if not listed:
         return
     what, draws = "The nonce is uniform, whatever the value", case.size * len(case.values)
     yield persistent(what, case, _nonce_p, draws)
     every = np.concatenate([reports[name] for reports in case.reports.values()])
-    chance = comb(len(every), 2) / bounds[name]
+    chance = comb(len(every), 2) / bound
     if chance <= ALPHA:
         again = len(every) - len(np.unique(every))
         evidence = f"{again} of {len(every):,} were seen before"
@@ -175,8 +180,8 @@ def nonce(case: OracleCase) -> Iterator[Finding]:
 
 
 def _nonce_p(case: OracleCase) -> FloatArray:
-    name = str(case.oracle.nonce)
-    bound = dict(getattr(case.oracle.layout, "fields", ()))[name]
+    assert case.oracle.nonce is not None
+    name, bound = case.oracle.nonce
     chance = np.array([_share_of_ones(bound, bit) for bit in range((bound - 1).bit_length())])
     views = [_view_of(reports[name], len(chance)) for reports in case.reports.values()]
     p_values = [binomial_p(v.bits.sum(axis=0), len(v.bits), chance) for v in views]
@@ -210,9 +215,9 @@ def made_to_order(case: OracleCase) -> Iterator[Finding]:
         right = bool(oracle.valid(made).all()) and np.array_equal(_table(oracle, made), members)
         evidence = f"{SETS} sets of {least} to {most} values"
         yield exact("`report_of` supports exactly what it is asked for", right, evidence)
-    name, values = oracle.nonce, rng.integers(oracle.d, size=SETS)
-    if name is None:
+    if oracle.nonce is None:
         return
+    name, values = oracle.nonce[0], rng.integers(oracle.d, size=SETS)
     nonces = oracle.perturb(values, rng)[name]
     with_them = oracle.report_with(nonces, values)
     if with_them is not None:

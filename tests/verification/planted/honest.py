@@ -240,8 +240,8 @@ class HonestColumns(PureOracle):
         return Fields((("column", 256), ("bit", 2)))
 
     @property
-    def nonce(self) -> str:
-        return "column"
+    def nonce(self) -> tuple[str, int]:
+        return "column", 256
 
     def columns(self, n: int, rng: np.random.Generator) -> IntArray:
         return rng.integers(256, size=n)

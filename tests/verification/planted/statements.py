@@ -126,14 +126,14 @@ class SaysLinesAreAlike(PureOracle):
 
 class SaysItsNonceIsAnotherField(HonestColumns):
     @property
-    def nonce(self) -> str:
-        return "seed"
+    def nonce(self) -> tuple[str, int]:
+        return "seed", 256
 
 
 class SaysTheAnswerIsItsNonce(HonestColumns):
     @property
-    def nonce(self) -> str:
-        return "bit"
+    def nonce(self) -> tuple[str, int]:
+        return "bit", 2
 
     def report_with(self, nonces: WordArray, values: IntArray) -> Reports:
         reports = np.zeros(len(nonces), dtype=self.layout.dtype)
@@ -142,8 +142,7 @@ class SaysTheAnswerIsItsNonce(HonestColumns):
         return reports
 
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
-        reports = HonestColumns(self.epsilon, self.d).perturb(values, rng)
-        return reports
+        return HonestColumns(self.epsilon, self.d).perturb(values, rng)
 
 
 class DrawsHalfOfItsNonces(HonestColumns):

@@ -62,7 +62,7 @@ def poison(
     format
         How the table is printed.
     """
-    from ldp3.attacks.scene import TargetShare
+    from ldp3.attacks.targets import TargetShare
     from ldp3.experiment.grid import experiment
     from ldp3.experiment.looks import built
     from ldp3.threats.poisoning import poisoned

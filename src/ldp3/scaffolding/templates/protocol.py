@@ -63,16 +63,23 @@ class MyProtocol(PureOracle):
         self.require_valid(reports)
         return Tally(np.bincount(reports, minlength=self.d), len(reports))
 
-    def log_prob(self, reports: Reports, value: int) -> FloatArray:  # lets `verify` see more
+    def log_prob(self, reports: Reports, value: int) -> FloatArray:  # for `verify`, `attack infer`
         return np.where(reports == value, log(self.p), log(self.q))
+
+    @property
+    def support_sizes(self) -> tuple[int, int]:  # from how many values to how many a report names
+        return 1, 1
+
+    def report_of(self, members: BoolArray) -> Reports:  # what fake users can send, for `attack`
+        return members.argmax(axis=1)
 
     # To make real people's reports with it, say how one report is drawn from uniform 64-bit words
     # and which whole numbers that takes, and let p, q and `perturb` use the same ones. Here, with
-    # `from ldp3.randomness import WORDS, Words, ceil_threshold, exp`:
+    # `from ldp3.randomness import WORDS, Words, ceil_threshold, exp as exact_exp`:
     #
     #     @property
     #     def constants(self) -> dict[str, int]:
-    #         odds = exp(self.epsilon)
+    #         odds = exact_exp(self.epsilon)
     #         lie = ceil_threshold(1 / (odds + self.d - 1))  # rounded towards privacy
     #         return {"lie": lie, "truth": WORDS - (self.d - 1) * lie}
     #
