@@ -59,7 +59,8 @@ def test_what_the_new_protocol_says_of_deployment_is_true(tmp_path: Path) -> Non
     source = code.read_text().replace("    #     ", "    ").replace("\n    #\n", "\n\n")
     source = source.replace(
         "\nimport numpy as np\n",
-        "\nimport numpy as np\nfrom ldp3.randomness import WORDS, Words, ceil_threshold, exp as exact_exp\n",
+        "\nimport numpy as np\n"
+        "from ldp3.randomness import WORDS, Words, ceil_threshold, exp as exact_exp\n",
     )
     code.write_text(source)
     oracle = plugin(code).Coin(epsilon=1.0, d=5)
