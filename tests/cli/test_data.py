@@ -60,7 +60,7 @@ def test_datasets_with_the_same_name_are_called_as_they_were_typed(run: Run) -> 
     assert datasets_of(out) == [("a.csv", "36", "2"), ("sub/a.csv", "54", "3")]
     kept = ldp3.load_results("results")
     assert [data.d for data in kept.datasets.values()] == [2, 3]
-    for form in ("table", "markdown"):
+    for form in ("text", "markdown"):
         _, out, _ = run(*command, "--format", form)
         assert out.index("a.csv: n = 36, d = 2") < out.index("sub/a.csv: n = 54, d = 3")
 

@@ -73,7 +73,7 @@ def test_the_papers_command_runs(ldp3_: Command, integers: Path) -> None:
     done = ldp3_(*command.split())
     assert done.code == 0
     head = done.out.splitlines()[2].split()
-    assert head == ["none", "average", "Norm-Sub", "Power"]
+    assert head == ["protocol", "none", "average", "Norm-Sub", "Power"]
     assert [line.split()[0] for line in done.out.splitlines()[3:6]] == ["GRR", "OLH", "wins"]
     assert "n = 3,000, d = 9" in done.out
 

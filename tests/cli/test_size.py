@@ -18,12 +18,12 @@ def ldp3(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> object:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["-e", "1", "--error", "1%"], "d = 229: 142,219 users with SS."),
+        (["-e", "1", "--error", "1%"], "142,219 users are enough, with SS"),
         (
             ["-e", "1", "--population", "142219"],
-            "142,219 users at ε = 1, d = 229: ± 1.00 percentage",
+            "± 1 percentage point at 95 % confidence for a value that 5 % hold, with SS",
         ),
-        (["--population", "142219", "--error", "0.01"], "d = 229: ε = 1.000 with SS."),
+        (["--population", "142219", "--error", "0.01"], "ε = 1 is enough, with SS"),
     ],
 )
 def test_two_give_the_third(

@@ -149,7 +149,7 @@ def test_a_run_too_short_for_it_says_so() -> None:
 
 def test_tables_name_it_and_say_what_it_is() -> None:
     results = benchmark(SKEWED, 1, ["oue", "grr"], "norm_sub", "l1", repeats=8)
-    for form in ("table", "markdown"):
+    for form in ("text", "markdown"):
         text = results.render(form)
         assert "× limit" in text
         assert "knows the true frequencies but not which value has which" in text
@@ -181,5 +181,5 @@ def test_a_limit_that_is_nearly_nothing_is_no_row() -> None:
     results = benchmark(few, 0.5, "oue", "norm_sub", "l1", repeats=40)
     times = results.summary()["times_limit"].to_list()
     assert min(times) > FARTHEST
-    for form in ("table", "markdown", "latex"):
+    for form in ("text", "markdown", "latex"):
         assert "limit" not in results.render(form)

@@ -1,4 +1,4 @@
-"""Every form of a table, and CSV that spreadsheets open."""
+"""The tables of results in every format."""
 
 import io
 import os
@@ -6,40 +6,33 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
 import ldp3
-from ldp3.printing import show, unstyled
+from ldp3.answers import Answer, Cell
+from ldp3.printing import show
 from ldp3.results import names, rendering
-from ldp3.results.rendering import read_csv, write_csv
 from ldp3.results.sheets import Sheet
 from tests.results.test_sheets import SHEET, sheet_of
 
-LABELS = [
-    "=1+1", "'=1", "''+x", "-5x", "@a", "\tq", "'a", "'", "a,b", '"=q"', "\r=", "-", "- 5", "=",
-    "+", "'-5", "a\n=b", None, "plain", "-5", "+3.2", "1e5", "-1.5e-7", "+.5",
-]  # fmt: skip
-NUMBERS = ("-5", "+3.2", "-1.5e-7", "+.5")
 
-
-def text(sheet: Sheet, width: int | None = None) -> str:
-    return unstyled(rendering.text(sheet, width))
+def rendered(sheet: Sheet, format: str = "text", width: int | None = None) -> str:
+    return Answer(rendering.parts([sheet]), {}).render(format, width)
 
 
 def test_the_scale_is_factored_out() -> None:
-    assert "× 10⁻³" in text(SHEET)
-    assert "10^{-3}" in rendering.latex(SHEET)
+    assert "× 10⁻³" in rendered(SHEET)
+    assert "10$^{-3}$" in rendered(SHEET, "latex")
 
 
 def test_a_single_repeat_has_no_deviation() -> None:
     sheet = sheet_of({("grr", "none"): np.array([1.0])})
-    assert sheet.number("grr", "none") == "1.00"
-    assert "a single repeat" in text(sheet)
+    assert sheet.cell("grr", "none") == Cell("1.00", marks=frozenset(["best", "row"]))
+    assert "a single repeat" in rendered(sheet)
 
 
 def test_the_best_of_all_and_of_each_row_are_marked() -> None:
-    lines = text(SHEET).splitlines()
+    lines = rendered(SHEET).splitlines()
     grr, oue = (next(x for x in lines if x.startswith(p)) for p in ("GRR", "OUE"))
     assert "3.70 ± 0.14 *" in grr
     assert "**" not in grr
@@ -50,12 +43,12 @@ def test_the_best_of_all_and_of_each_row_are_marked() -> None:
 def test_ties_with_the_best_are_marked() -> None:
     sheet = sheet_of({**SHEET.runs, ("ss", "norm_sub"): SHEET.runs["oue", "norm_sub"] + 1e-5})
     assert sheet.tied >= {("ss", "norm_sub")}
-    assert "1.21 ± 0.14 *≈" in text(sheet)
-    assert r"^{\approx}$" in rendering.latex(sheet)
+    assert "1.21 ± 0.14 *≈" in rendered(sheet)
+    assert r"^{\approx}$" in rendered(sheet, "latex")
 
 
 def test_a_narrow_terminal_folds_the_columns() -> None:
-    wide, narrow = text(SHEET), text(SHEET, width=45)
+    wide, narrow = rendered(SHEET), rendered(SHEET, width=45)
     table = narrow.split("\n\n")[1:-2]  # a title before, words after
     assert len(table) > 1
     assert all(len(line) <= 45 for part in table for line in part.splitlines())
@@ -65,7 +58,7 @@ def test_a_narrow_terminal_folds_the_columns() -> None:
 
 
 def test_columns_are_aligned() -> None:
-    lines = text(SHEET).splitlines()[2:6]
+    lines = rendered(SHEET).splitlines()[2:6]
     ends = [lines[0].index("Norm-Sub") + len("Norm-Sub")]
     ends += [line.rindex("0.14") + 4 for line in lines[1:3]]
     ends += [lines[3].rindex("%") + 1]
@@ -73,17 +66,17 @@ def test_columns_are_aligned() -> None:
 
 
 def test_markdown_is_a_table() -> None:
-    lines = [x for x in rendering.markdown(SHEET).splitlines() if x.startswith("|")]
+    lines = [x for x in rendered(SHEET, "markdown").splitlines() if x.startswith("|")]
     assert len(lines) == 2 + 2 + 1  # head, rule, protocols, wins
     assert {line.count("|") for line in lines} == {6}
     assert "**1.20 ± 0.14** ★" in lines[3]
 
 
 def test_latex_balances_and_writes_names_as_papers_do() -> None:
-    source = rendering.latex(SHEET)
+    source = rendered(SHEET, "latex")
     assert source.count("{") == source.count("}")
     assert "protocol & none & average & Norm & Norm-Sub" in source
-    assert r"$\ell_1$ (lower is better) at $\varepsilon = 1$" in source
+    assert r"$\ell_1$ (lower is better) at $\varepsilon$ = 1" in source
     assert r"\toprule" in source
     assert r"\label{tab:small-l1-1}" in source
     assert r"\underline{\mathbf{1.20}}{\scriptstyle\pm0.14}" in source
@@ -92,7 +85,7 @@ def test_latex_balances_and_writes_names_as_papers_do() -> None:
 
 def test_latex_escapes_what_is_not_ours() -> None:
     sheet = sheet_of({("new_one", "50%"): np.ones(2)}, "my_metric", dataset=r"a_b & \input{x}")
-    source = rendering.latex(sheet)
+    source = rendered(sheet, "latex")
     assert r"new\_one" in source
     assert r"50\%" in source
     assert r"my\_metric" in source
@@ -103,7 +96,8 @@ def test_latex_escapes_what_is_not_ours() -> None:
 def test_a_latex_table_takes_a_column_or_the_page_and_turns_before_it_is_wider() -> None:
     def wide(methods: int, protocols: int = 1) -> str:
         names = [(f"p{p}", f"m{i}") for p in range(protocols) for i in range(methods)]
-        return rendering.latex(sheet_of({pair: np.array([1.0, 1.5]) for pair in names}))
+        made = sheet_of({pair: np.array([1.0, 1.5]) for pair in names})
+        return rendered(made, "latex")
 
     assert r"\begin{table}" in wide(3)
     assert r"\begin{table*}" in wide(6)
@@ -111,18 +105,18 @@ def test_a_latex_table_takes_a_column_or_the_page_and_turns_before_it_is_wider()
     assert "method & p0 & p1 & wins" in wide(16, 2)
     assert r"\pm0.35" in wide(16, 2)
     assert r"\pm0.35" not in wide(16, 16)
-    assert "Mean over 2 repeats" in wide(16, 16)
+    assert "mean over 2 repeats" in wide(16, 16)
 
 
 def test_many_epsilons_stand_across_one_table() -> None:
     sheets = [replace(SHEET, epsilon=e) for e in (0.5, 1.0, 2.0)]
-    assert len(rendering.texts(sheets)) == 3
-    (made,) = map(unstyled, rendering.texts([*sheets, replace(SHEET, epsilon=4.0)]))
-    lines = made.splitlines()
+    assert len(rendering.parts(sheets)) == 6  # a table and a sentence each
+    made = Answer(rendering.parts([*sheets, replace(SHEET, epsilon=4.0)]), {})
+    lines = made.render().splitlines()
     assert lines[0].startswith("ℓ1 (lower is better) against ε · small")
     assert lines[2].split() == ["ε", "0.5", "1", "2", "4"]
-    assert lines[3].split() == ["OUE", "Norm-Sub", *(["0.00120", "**"] * 4)]
-    assert len(rendering.against_epsilon(sheets, width=30).split("\n\n")) > 3
+    assert lines[3].split() == ["OUE", "Norm-Sub", *(["0.0012", "**"] * 4)]
+    assert len(made.render(width=30).split("\n\n")) > 4  # columns that do not fit follow below
     assert "Measured best: OUE with Norm-Sub at ε = 0.5, 1, 2 and 4." in lines[-1]
     assert "Best or tied with the best at every ε: " in lines[-1]
 
@@ -130,58 +124,45 @@ def test_many_epsilons_stand_across_one_table() -> None:
 def test_the_best_is_bold_at_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
     printed = io.StringIO()
     monkeypatch.setattr("sys.stdout", printed)
-    show(rendering.text(SHEET))
+    styled = Answer(rendering.parts([SHEET]), {}).render(colours=True)
+    show(styled)
     assert "\x1b" not in printed.getvalue()
-    assert printed.getvalue() == text(SHEET) + "\n"
+    assert printed.getvalue() == rendered(SHEET) + "\n"
     monkeypatch.setattr(printed, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("WT_SESSION", "1")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    show(rendering.text(SHEET))
+    show(styled)
     assert "\x1b[1;32m1.20 ± 0.14 **\x1b[0m" in printed.getvalue()
     for plain in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
         with monkeypatch.context() as here:
             here.setattr("os.environ", {**os.environ, **plain})
             printed.truncate(0)
-            show(rendering.text(SHEET))
+            show(styled)
         assert "\x1b" not in printed.getvalue()
     with monkeypatch.context() as here:  # an old window of Windows
         here.setattr("os.name", "nt")
         here.delenv("WT_SESSION")
         printed.truncate(0)
-        show(rendering.text(SHEET))
+        show(styled)
     assert "\x1b" not in printed.getvalue()
 
 
 def test_prose_is_wrapped_at_the_width() -> None:
-    assert max(map(len, text(SHEET, width=50).splitlines())) <= 50
+    assert max(map(len, rendered(SHEET, width=50).splitlines())) <= 50
 
 
 def test_markdown_shows_names_as_text() -> None:
     sheet = sheet_of({("<b>", "none"): np.ones(2)}, dataset="<script>alert(1)</script>")
-    assert "<script>" not in rendering.markdown(sheet)
-    assert r"\<b\>" in rendering.markdown(sheet)
+    assert "<script>" not in rendered(sheet, "markdown")
+    assert r"\<b\>" in rendered(sheet, "markdown")
 
 
-@pytest.mark.parametrize("render", [text, rendering.markdown, rendering.latex])
-def test_every_form_says_what_it_shows(render: object) -> None:
-    said = render(SHEET).lower()  # type: ignore[operator]
+@pytest.mark.parametrize("format", ["text", "markdown", "latex"])
+def test_every_form_says_what_it_shows(format: str) -> None:
+    said = rendered(SHEET, format).lower()
     for word in ("lower is better", "small", "grr", "oue", "average", "wins"):
         assert word in said
-
-
-def test_no_cell_of_a_table_is_a_formula_and_numbers_stay_numbers() -> None:
-    text = write_csv(pl.DataFrame({"label": LABELS}))
-    cells = pl.read_csv(text.encode(), infer_schema=False)["label"].to_list()
-    assert all(c in NUMBERS or c[0] not in "=+-@\t\r" for c in cells if c)
-    assert set(NUMBERS) < set(cells)
-
-
-def test_what_is_written_is_read_as_it_was(tmp_path: Path) -> None:
-    table = pl.DataFrame({"label": LABELS, "again": LABELS, "value": range(len(LABELS))})
-    (tmp_path / "x.csv").write_text(write_csv(table), encoding="utf-8", newline="")
-    kinds = {"label": pl.String, "again": pl.String}
-    assert read_csv(tmp_path / "x.csv", kinds).equals(table)
 
 
 @pytest.mark.parametrize("name", ["=cmd", "'=cmd", "-dash", "@x"])

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ldp3.answers import Cell
 from ldp3.results.sheets import Sheet
 from ldp3.results.ties import Runs
 
@@ -28,8 +29,8 @@ def test_none_and_average_come_first() -> None:
 
 
 def test_the_average_is_over_the_methods_other_than_none() -> None:
-    assert SHEET.number("grr", "average") == "4.20 ± 0.14"
-    assert SHEET.number("oue", "average") == SHEET.number("oue", "norm_sub")
+    assert SHEET.cell("grr", "average") == Cell("4.20", "0.14")
+    assert SHEET.cell("oue", "average").text == SHEET.cell("oue", "norm_sub").text
 
 
 def test_one_method_needs_no_average() -> None:
@@ -46,7 +47,7 @@ def test_zeros_have_no_scale() -> None:
 
 
 def test_what_does_not_apply_is_a_dash() -> None:
-    assert SHEET.number("oue", "norm") == "–"
+    assert SHEET.cell("oue", "norm") == Cell("–")
 
 
 def test_higher_metrics_mark_the_highest() -> None:
@@ -56,10 +57,11 @@ def test_higher_metrics_mark_the_highest() -> None:
 def test_the_winner_keeps_its_digits_beside_what_is_far_worse() -> None:
     sheet = sheet_of({("grr", "none"): np.array([313.0, 320.0]),
                       ("oue", "none"): np.array([0.02, 0.0214])})  # fmt: skip
-    assert sheet.number("oue", "none") == "2.07 ± 0.10"
-    assert sheet.number("grr", "none") == "31,650 ± 495"
+    assert sheet.cell("oue", "none").text == "2.07"
+    assert sheet.cell("grr", "none").text == "31,650"
+    assert sheet.cell("grr", "none").deviation == "495"
 
 
 def test_a_score_of_which_more_is_better_is_read_as_it_is() -> None:
     sheet = sheet_of({("grr", "none"): np.array([0.98, 0.97])}, "ndcg", "higher")
-    assert (sheet.exponent, sheet.number("grr", "none")) == (0, "0.975 ± 0.007")
+    assert (sheet.exponent, sheet.cell("grr", "none").text) == (0, "0.975")

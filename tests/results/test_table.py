@@ -89,7 +89,7 @@ def test_a_table_without_a_manifest_still_knows(results: Results, tmp_path: Path
     assert load_results(tmp_path / "x.csv").better == {"l1": "lower", "ndcg": "higher"}
 
 
-@pytest.mark.parametrize("format", ["table", "markdown", "latex", "json", "csv"])
+@pytest.mark.parametrize("format", ["text", "markdown", "latex", "json", "csv"])
 def test_every_format_is_printed(results: Results, format: str) -> None:
     text = results.render(format)
     assert "grr" in text.lower()
@@ -100,7 +100,7 @@ def test_every_format_is_printed(results: Results, format: str) -> None:
 
 
 def test_an_unknown_format_is_refused(results: Results) -> None:
-    with pytest.raises(LDPError, match="format is table"):
+    with pytest.raises(LDPError, match="format is text"):
         results.render("pdf")
 
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, get_origin
 
 from cyclopts import Group, Parameter, Token
 
+from ldp3 import answers
 from ldp3.errors import InvalidParameter, LDPError, short
-from ldp3.printing import show
+from ldp3.printing import show, terminal_width
 from ldp3.progress import say
 from ldp3.reading.options import (
     GRID,
@@ -175,6 +176,7 @@ Executor = Annotated[
         "a Dask scheduler, such as tcp://host:8786; the numbers are the same."
     ),
 ]
+AnswerFormat = Annotated[answers.Format, Parameter(group=OUTPUT, help="How the answer is printed.")]
 _output = Parameter(name=["--output", "-o"], group=OUTPUT)
 Output = Annotated[Path, _output, Parameter(help="The file to write.")]
 MaybeOutput = Annotated[Path | None, _output]
@@ -325,11 +327,12 @@ def announce_compiling() -> None:
 
 
 @contextmanager
-def printing(text: str) -> Iterator[None]:
-    """Write files here: the text comes after them, for whoever reads it may leave at any time.
+def telling(answer: answers.Answer, format: str) -> Iterator[None]:
+    """Write files here: the answer comes after them, for whoever reads it may leave at any time.
 
     It comes even if a file cannot be written, so that no work is lost.
     """
+    text = answer.render(format, terminal_width(), colours=True)
     try:
         yield
     except LDPError:

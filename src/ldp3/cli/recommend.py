@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -12,7 +12,7 @@ from ldp3.cli.console import Console, as_flags
 from ldp3.cli.data import inputs, one_dataset
 from ldp3.errors import LARGEST_EPSILON, InvalidParameter
 from ldp3.files import require_no_input
-from ldp3.printing import duration, show, terminal_width
+from ldp3.printing import duration, show
 
 if TYPE_CHECKING:
     from ldp3.experiment.grid import Experiment
@@ -38,9 +38,7 @@ def recommend(
     threads: options.Threads = None,
     seed: options.Seed = 0,
     plugins: options.Plugins = [],  # noqa: B006
-    format: Annotated[
-        Literal["text", "markdown", "json"], Parameter(group=options.OUTPUT)
-    ] = "text",
+    format: options.AnswerFormat = "text",
     save: Annotated[Path | None, Parameter(group=options.OUTPUT)] = None,
     dry_run: Annotated[bool, Parameter(group=options.OUTPUT)] = False,
     quiet: options.Quiet = False,
@@ -68,8 +66,6 @@ def recommend(
         Be robust against so many fake users: a number, or a share of all reports such as 1%.
     targets
         What they want to raise: top:10, random:10, labels; the rarest values by default.
-    format
-        How the answer is printed.
     dry_run
         Print what would compete, the expected time, and stop.
     save
@@ -120,7 +116,7 @@ def recommend(
             progress=console,
         )
     found = replace(found, notes=tuple(map(as_flags, found.notes)))
-    with options.printing(found.render(format, terminal_width())):
+    with options.telling(found.answer(), format):
         if save is not None:
             found.plan(users.labels, plugins).save(save)
 

@@ -13,10 +13,8 @@ from ldp3.cli.config import expanded
 from ldp3.cli.console import Console
 from ldp3.cli.data import users
 from ldp3.errors import InvalidParameter
-from ldp3.printing import duration, show, terminal_width
+from ldp3.printing import duration, show
 from ldp3.progress import say
-
-Format = Literal["table", "markdown", "latex", "json", "csv"]
 
 if TYPE_CHECKING:
     from ldp3.experiment.grid import Keep
@@ -42,7 +40,7 @@ def run(
     output: options.MaybeOutput = None,
     fresh: Annotated[bool, Parameter(group=options.OUTPUT)] = False,
     keep_estimates: Annotated[bool, Parameter(group=options.OUTPUT)] = False,
-    format: Annotated[Format, Parameter(group=options.OUTPUT)] = "table",
+    format: options.AnswerFormat = "text",
     report: Annotated[Path | None, Parameter(group=options.OUTPUT)] = None,
     dry_run: Annotated[bool, Parameter(group=options.OUTPUT)] = False,
     config: Annotated[Path | None, Parameter(group=options.OUTPUT)] = None,  # noqa: ARG001
@@ -71,8 +69,6 @@ def run(
         Start over, whatever the output holds.
     keep_estimates
         Keep the frequencies of every repeat (in a folder), so that a new metric needs no new run.
-    format
-        How the summary is printed.
     report
         Write a page with charts to this .html file too.
     dry_run
@@ -136,9 +132,7 @@ def _kept(output: Path | None) -> str:
 
 
 def _show(results: "Results", format: str, page: Path | None) -> None:
-    width = terminal_width()
-    text = results.tables(width) if format == "table" else results.render(format)
-    with options.printing(text):
+    with options.telling(results.answer(), format):
         if page is not None:
             from ldp3.reporting.page import report
 

@@ -1,7 +1,7 @@
 """`ldp3 size`."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from cyclopts import Parameter
 
@@ -10,7 +10,6 @@ from ldp3.cli import options
 from ldp3.cli.console import Console
 from ldp3.cli.data import one_dataset
 from ldp3.errors import InvalidParameter
-from ldp3.printing import terminal_width
 
 
 def size(
@@ -27,7 +26,7 @@ def size(
     rounds: Annotated[int, options.WHOLE] = 52,
     seed: options.Seed = 0,
     plugins: options.Plugins = [],  # noqa: B006
-    format: Annotated[Literal["text", "json"], Parameter(group=options.OUTPUT)] = "text",
+    format: options.AnswerFormat = "text",
     figure: Annotated[Path | None, Parameter(group=options.OUTPUT)] = None,
     reading: options.ReadingFlags = options.AS_IT_IS,
 ) -> None:
@@ -54,8 +53,6 @@ def size(
         For l1: what post-processes the estimate; needs a sample.
     rounds
         How often the same people are asked, for what that costs.
-    format
-        How the answer is printed.
     figure
         Draw the error against users for several ε into this .svg, .pdf or .png file.
     """
@@ -80,7 +77,7 @@ def size(
         plugins=plugins,
     )
     Console().notes(said_of(found.best.epsilon))
-    with options.printing(found.render(format, terminal_width())):
+    with options.telling(found.answer(), format):
         if figure is not None:
             from ldp3.reporting.figures import plot_size
 

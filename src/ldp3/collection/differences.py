@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from ldp3.answers import write_csv
 from ldp3.arrays import FloatArray
 from ldp3.collection.aggregator import Aggregator
 from ldp3.errors import InvalidData, require, require_share
 from ldp3.printing import columns, visible
-from ldp3.results.rendering import write_csv
 from ldp3.types import Estimate
 
 

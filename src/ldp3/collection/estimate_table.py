@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from ldp3.answers import write_csv
 from ldp3.arrays import BoolArray
 from ldp3.collection.aggregator import Aggregator
 from ldp3.display import MARK, standing
@@ -16,7 +17,6 @@ from ldp3.files import whole_file, write_lines
 from ldp3.postprocessing.base import WHY, build_method
 from ldp3.printing import columns, wrapped
 from ldp3.results import names
-from ldp3.results.rendering import write_csv
 from ldp3.types import Estimate
 
 HEADS = ("frequency", "low", "high", "processed", "from", "to")

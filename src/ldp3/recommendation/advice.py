@@ -1,20 +1,21 @@
-"""What a recommendation says, and how: as text that a person can act on, as Markdown, as JSON."""
+"""What a recommendation says, to people and to programs."""
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
-from ldp3.errors import InvalidParameter
-from ldp3.printing import columns, escape_markdown, markdown_table, wrapped
+from ldp3.answers import Answer, Code, Heading, Items, Part, Table, plain_rows
+from ldp3.printing import number, percent
 from ldp3.recommendation.costs import Worth
 from ldp3.recommendation.race import MANY, Reason
-from ldp3.recommendation.sentences import Candidate, Interval, verdict
+from ldp3.recommendation.sentences import Candidate, verdict
 from ldp3.results import names
+from ldp3.results.verdict import listed
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from ldp3.collection.plan import Plan
 
 TIED_SHOWN = 12  # of the tied; JSON has all
@@ -22,8 +23,6 @@ WIDE = 0.1  # share of the error by which the tied differ without a word
 APART = (
     "Each interval holds by itself; what is called worse is so with all comparisons taken together."
 )
-FORMATS = "text", "markdown", "json"
-Rows = list[list[str]]
 
 
 @dataclass(frozen=True)
@@ -100,6 +99,13 @@ class Advice:
     command: str
     code: str
 
+    def roles(self) -> Iterator[tuple[str, Candidate]]:
+        """The best, the tied and the other defaults, each with what it is."""
+        yield "best", self.best
+        yield from (("tied", candidate) for candidate in self.tied)
+        known = self.best, *self.tied
+        yield from (("default", candidate) for candidate in self.defaults if candidate not in known)
+
 
 @dataclass(frozen=True, repr=False)
 class Recommendation:
@@ -138,14 +144,24 @@ class Recommendation:
         """What to deploy, where only one question was asked; else for the first one."""
         return self.answers[0].best
 
+    def answer(self) -> Answer:
+        """What people and programs are told."""
+        return Answer(list(_parts(self)), self.to_dict(), self.candidates())
+
+    def candidates(self) -> "pl.DataFrame":
+        """The best, the tied and the usual defaults of each question, one row each."""
+        import polars as pl
+
+        rows = [
+            {"epsilon": advice.epsilon, "metric": advice.metric, "role": role, **_plain(candidate)}
+            for advice in self.answers
+            for role, candidate in advice.roles()
+        ]
+        return pl.DataFrame(rows, infer_schema_length=None)
+
     def render(self, format: str = "text", width: int | None = None) -> str:
-        """As text, Markdown or JSON; `width` is the terminal's."""
-        if format == "json":
-            return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
-        if format not in FORMATS:
-            raise InvalidParameter(f"format is {', '.join(FORMATS)}, got {format!r}.")
-        page = _Markdown() if format == "markdown" else _Text(width)
-        return "\n".join(_page(self, page)).rstrip()
+        """As text, Markdown, LaTeX, JSON or CSV; `width` is the terminal's."""
+        return self.answer().render(format, width)
 
     def plan(self, labels: Sequence[str], plugins: Iterable[str | Path] = ()) -> "Plan":
         """The collection that deploys the first answer over these values."""
@@ -173,225 +189,177 @@ class Recommendation:
         return self.render("markdown")
 
 
-@dataclass(frozen=True)
-class _Text:
-    """Plain text: titles, indented tables, code as it is."""
-
-    width: int | None = None
-
-    def title(self, words: str) -> str:
-        return f"{words}\n{'─' * len(words)}"
-
-    def paragraph(self, words: str) -> str:
-        return wrapped(words, self.width)
-
-    def table(self, rows: Rows) -> str:
-        return indent(columns(rows, "l", self._inner), "  ")
-
-    def code(self, lines: str, language: str = "python") -> str:  # noqa: ARG002
-        return indent(lines, "    ")
-
-    def items(self, words: Sequence[str]) -> str:
-        items = (indent(wrapped(line, self._inner), "  ") for line in words)
-        return "\n".join(item.replace(" ", "·", 1) for item in items)
-
-    @property
-    def _inner(self) -> int | None:
-        """How wide what is indented may be."""
-        return None if self.width is None else self.width - 2
-
-
-class _Markdown(_Text):
-    """The same as Markdown; what comes from the data is kept from being read as markup."""
-
-    def title(self, words: str) -> str:
-        return f"## {escape_markdown(words)}"
-
-    def paragraph(self, words: str) -> str:
-        return escape_markdown(words)
-
-    def table(self, rows: Rows) -> str:
-        return markdown_table([[escape_markdown(cell) for cell in row] for row in rows])
-
-    def code(self, lines: str, language: str = "python") -> str:
-        return f"```{language}\n{lines}\n```"
-
-    def items(self, words: Sequence[str]) -> str:
-        return "\n".join(f"- {escape_markdown(line)}" for line in words)
-
-
-def _page(found: Recommendation, page: _Text) -> Iterator[str]:
-    yield page.paragraph(
+def _parts(found: Recommendation) -> Iterator[Part]:
+    if len(found.answers) > 1:
+        yield _overview(found)
+    for advice in found.answers:
+        yield from _section(found, advice)
+    yield (
         f"{found.dataset}: {found.sample:,} people in the sample, {found.d:,} values. "
         f"The answer is for {found.population:,} users."
     )
-    yield ""
-    if len(found.answers) > 1:
-        yield page.table(_overview(found))
-        yield ""
-    for answer in found.answers:
-        yield from _section(found, answer, page)
-    yield page.items(found.notes)
+    yield Items(found.notes)
 
 
-def _section(found: Recommendation, answer: Advice, page: _Text) -> Iterator[str]:
-    best, sure = answer.best, f"{found.confidence:.0%} interval"
-    yield page.title(
-        f"ε = {answer.epsilon:g}, {names.metric(answer.metric)} ({answer.better} is better): "
+def _section(found: Recommendation, advice: Advice) -> Iterator[Part]:
+    best = advice.best
+    yield Heading(
+        f"ε = {advice.epsilon:g}, {names.metric(advice.metric)} ({advice.better} is better): "
         f"{best.name}"
     )
-    yield ""
-    yield page.paragraph(_verdict(found, answer))
-    yield ""
-    yield page.table(
-        [
-            ["", names.metric(answer.metric), sure, "worse by", sure, "bits per report"],
-            *(_row("best", c, answer) for c in [best]),
-            *(_row("tied", c, answer) for c in answer.tied[:TIED_SHOWN]),
-            *_more(answer),
-            *(_row("default", c, answer) for c in answer.defaults if c not in (best, *answer.tied)),
-        ]
-    )
-    yield ""
-    if any(c.worse.low > 0 for c in answer.tied):
-        yield page.paragraph(APART)
-        yield ""
-    yield page.paragraph(
+    yield _verdict(found, advice)
+    yield _compared(found, advice)
+    yield APART if any(c.worse.low > 0 for c in advice.tied) else ""
+    yield (
         f"How far an estimate will be off the frequency among those who report "
-        f"({found.confidence:.0%} of the time less):"
+        f"({percent(found.confidence, 4)} of the time less):"
     )
-    yield ""
-    yield page.table(_values(found, answer))
-    yield ""
-    yield page.paragraph(" ".join(answer.worth.sentences(found.d, found.confidence)))
-    yield ""
-    yield page.paragraph(answer.worth.cost(found.population, best.bits or 0))
-    yield ""
-    if best.method != "none":
-        yield page.paragraph(_bias(answer))
-        yield ""
-    yield page.code(answer.code)
-    yield ""
-    if answer.command:
-        yield page.paragraph("The collection, for its clients and its server:")
-        yield ""
-        yield page.code(answer.command, "bash")
-        yield ""
+    yield _values(found, advice)
+    yield " ".join(advice.worth.sentences(found.d, found.confidence))
+    yield advice.worth.cost(found.population, best.bits or 0)
+    yield _bias(advice) if best.method != "none" else ""
+    yield Code(advice.code)
+    if advice.command:
+        yield "The collection, for its clients and its server:"
+        yield Code(advice.command, "bash")
 
 
-def _verdict(found: Recommendation, answer: Advice) -> str:
-    extreme = "lowest" if answer.better == "lower" else "highest"
+def _verdict(found: Recommendation, advice: Advice) -> str:
+    extreme = "lowest" if advice.better == "lower" else "highest"
     reasons = {
         "separated": "",
         "equal": f"They differ by at most {found.margin:.3g} of the error: take what suits you.",
         "sample": "The sample is too small to separate them: a larger one would help.",
         "budget": (
-            f"{answer.best.collections:,} simulated collections did not separate them, and "
+            f"{advice.best.collections:,} simulated collections did not separate them, and "
             + ("so many values allow no more." if found.d > MANY else "more are unlikely to.")
         ),
     }
     said = verdict(
-        [answer.best, *answer.tied, *(c for c in answer.defaults if not c.tied)],
-        answer.metric,
-        answer.better,
-        answer.epsilon,
-        considered=answer.considered,
+        [advice.best, *advice.tied, *(c for c in advice.defaults if not c.tied)],
+        advice.metric,
+        advice.better,
+        advice.epsilon,
+        considered=advice.considered,
         confidence=found.confidence,
-        instead=f"within {100 * found.margin:.3g} % of the {extreme}" if answer.instead else "",
+        instead=f"within {100 * found.margin:.3g} % of the {extreme}" if advice.instead else "",
     )
     preferred = (
-        f"It is preferred to {answer.lowest.name}, which measured {extreme} with "
-        f"{_number(answer.lowest.error.value)}, for {answer.instead}."
+        f"It is preferred to {advice.lowest.name}, which measured {extreme} with "
+        f"{number(advice.lowest.error.value, 4)}, for {advice.instead}."
     )
-    said[1:1] = [preferred] if answer.instead else []
-    return " ".join([*said, *_width(answer), reasons[answer.reason]]).rstrip()
+    if advice.instead:
+        said.insert(1, preferred)
+    return " ".join([*said, *_width(advice), reasons[advice.reason]]).rstrip()
 
 
-def _width(answer: Advice) -> list[str]:
+def _width(advice: Advice) -> list[str]:
     """How far the tied are apart as measured, where that is far."""
-    far = max((abs(c.worse.value) for c in answer.tied), default=0.0)
-    if far <= WIDE * abs(answer.best.error.value):
+    far = max((abs(c.worse.value) for c in advice.tied), default=0.0)
+    if far <= WIDE * abs(advice.best.error.value):
         return []
-    worst = max(answer.tied, key=lambda c: abs(c.worse.value))
+    worst = max(advice.tied, key=lambda c: abs(c.worse.value))
     return [
         f"Tied means not shown to be worse, not equal: {worst.name} measured "
-        f"{_worse(worst.worse, answer)} worse."
+        f"{_share(worst.worse.value, advice)} worse."
     ]
 
 
-def _bias(answer: Advice) -> str:
-    none = answer.unbiased
+def _bias(advice: Advice) -> str:
+    none = advice.unbiased
     said = (
-        f"{names.method(answer.best.method)} is biased: it trades bias for a smaller error. Only "
+        f"{names.method(advice.best.method)} is biased: it trades bias for a smaller error. Only "
         f"raw estimates are unbiased; where estimates are to be added up or compared over time, "
         f"keep those too."
     )
     if none is None:
         return said
-    return f"{said} Best without post-processing: {none.name}, {_worse(none.worse, answer)} worse."
+    worse = _share(none.worse.value, advice)
+    return f"{said} Best without post-processing: {none.name}, {worse} worse."
 
 
-def _row(role: str, c: Candidate, answer: Advice) -> list[str]:
-    first = f"{role}: {c.name}"
-    error = [_number(c.error.value), f"{_number(c.error.low)} to {_number(c.error.high)}"]
-    if c == answer.best:
-        return [first, *error, "", "", f"{c.bits:,}"]
-    low, high = (_share(end, answer) for end in (c.worse.low, c.worse.high))
-    return [first, *error, _worse(c.worse, answer), f"{low} to {high}", f"{c.bits:,}"]
+def _compared(found: Recommendation, advice: Advice) -> Table:
+    """The best, what is tied with it, and the usual defaults."""
+    sure = f"{percent(found.confidence, 4)} interval"
+    heads = ["", names.metric(advice.metric), sure, "worse by", sure, "bits per report"]
+    roles = [*advice.roles()]
+    tied = [one for one in roles if one[0] == "tied"]
+    rows = [_row(role, c, advice) for role, c in roles if role == "best"]
+    rows += [_row(role, c, advice) for role, c in tied[:TIED_SHOWN]]
+    if len(tied) > TIED_SHOWN:
+        most = _share(tied[-1][1].worse.value, advice)
+        rows.append([f"tied: {len(tied) - TIED_SHOWN} more", "", "", f"up to {most}", "", ""])
+    rows += [_row(role, c, advice) for role, c in roles if role == "default"]
+    return Table(heads, plain_rows(rows), "l")
 
 
-def _more(answer: Advice) -> Rows:
-    left = len(answer.tied) - TIED_SHOWN
-    if left <= 0:
-        return []
-    last = answer.tied[-1]
-    return [[f"tied: {left} more", "", "", f"up to {_worse(last.worse, answer)}", "", ""]]
+def _row(role: str, c: Candidate, advice: Advice) -> list[str]:
+    error = [number(c.error.value, 4), _ends(number(c.error.low, 4), number(c.error.high, 4))]
+    bits = "–" if c.bits is None else f"{c.bits:,}"
+    if role == "best":
+        return [f"{role}: {c.name}", *error, "", "", bits]
+    value, low, high = (_share(x, advice) for x in (c.worse.value, c.worse.low, c.worse.high))
+    return [f"{role}: {c.name}", *error, value, _ends(low, high), bits]
 
 
-def _overview(found: Recommendation) -> Rows:
-    head = ["ε", "metric", "deploy", "error", "interval", "tied", "bits per report"]
-    return [
-        head,
-        *(
-            [
-                f"{a.epsilon:g}",
-                names.metric(a.metric),
-                a.best.name,
-                _number(a.best.error.value),
-                f"{_number(a.best.error.low)} to {_number(a.best.error.high)}",
-                ", ".join(c.name for c in a.tied[:3])
-                + (f" and {len(a.tied) - 3} more" if len(a.tied) > 3 else "")
-                or "–",
-                f"{a.best.bits:,}",
-            ]
-            for a in found.answers
-        ),
-    ]
+def _ends(low: str, high: str) -> str:
+    return f"{low} to {high}"
 
 
-def _values(found: Recommendation, answer: Advice) -> Rows:
-    after = f"after {names.method(answer.best.method)}"
-    rows = [
-        ["value", "in the sample", f"{names.protocol(answer.best.protocol)} alone", after],
-        *(
-            [v.label, f"{v.frequency:.2%}", f"± {v.raw:.3%}", f"± {v.refined:.3%}"]
-            for v in answer.values
-        ),
-        ["a value nobody holds", "0%", f"± {answer.unheld:.3%}", ""],
-        [f"the farthest of all {found.d:,}", "", f"± {answer.all_at_once:.3%}", ""],
-    ]
-    return [row[:3] for row in rows] if answer.best.method == "none" else rows
+def _overview(found: Recommendation) -> Table:
+    heads = ["ε", "metric", "deploy", "error", "interval", "tied", "bits per report"]
+    rows = []
+    for advice in found.answers:
+        best, tied = advice.best, [c.name for c in advice.tied]
+        error = best.error
+        rows.append([
+            f"{advice.epsilon:g}",
+            names.metric(advice.metric),
+            best.name,
+            number(error.value, 4),
+            _ends(number(error.low, 4), number(error.high, 4)),
+            listed(tied, 3) if tied else "–",
+            "–" if best.bits is None else f"{best.bits:,}",
+        ])  # fmt: skip
+    return Table(heads, plain_rows(rows), "l")
 
 
-def _worse(worse: Interval, answer: Advice) -> str:
-    return _share(worse.value, answer)
+def _values(found: Recommendation, advice: Advice) -> Table:
+    """How far single values will be off, before and after post-processing."""
+    best = advice.best
+    heads = ["value", "in the sample", f"{names.protocol(best.protocol)} alone"]
+    rows = [[v.label, percent(v.frequency, 3), _off(v.raw)] for v in advice.values]
+    rows.append(["a value nobody holds", "0 %", _off(advice.unheld)])
+    rows.append([f"the farthest of all {found.d:,}", "", _off(advice.all_at_once)])
+    if best.method != "none":
+        heads.append(f"after {names.method(best.method)}")
+        after = [*(_off(v.refined) for v in advice.values), "", ""]
+        rows = [[*row, word] for row, word in zip(rows, after, strict=True)]
+    return Table(heads, plain_rows(rows), "l")
 
 
-def _share(difference: float, answer: Advice) -> str:
+def _off(share: float) -> str:
+    return f"± {percent(share, 3)}"
+
+
+def _share(difference: float, advice: Advice) -> str:
     """Of the error of the best one; as it is, where that is zero."""
-    best = abs(answer.best.error.value)
-    return f"{difference / best:.1%}" if best else _number(difference)
+    best = abs(advice.best.error.value)
+    return percent(difference / best) if best else number(difference, 4)
 
 
-def _number(value: float) -> str:
-    return f"{value:.4g}"
+def _plain(candidate: Candidate) -> dict[str, Any]:
+    """With one name for each number."""
+    error, worse = candidate.error, candidate.worse
+    return {
+        "protocol": candidate.protocol,
+        "method": candidate.method,
+        "error": error.value,
+        "error_low": error.low,
+        "error_high": error.high,
+        "worse": worse.value,
+        "worse_low": worse.low,
+        "worse_high": worse.high,
+        "bits": candidate.bits,
+        "collections": candidate.collections,
+    }

@@ -12,6 +12,7 @@ from html import escape
 from pathlib import Path
 from typing import overload
 
+from ldp3.answers import Answer
 from ldp3.errors import InvalidData, InvalidParameter, as_path, one_of, require, several
 from ldp3.files import whole_file, write_text
 from ldp3.reporting import print_charts
@@ -19,14 +20,14 @@ from ldp3.reporting.charts import Spec
 from ldp3.reporting.citations import bibtex, used_by
 from ldp3.reporting.filtering import clean, each_dataset, selected
 from ldp3.reporting.findings import Findings
-from ldp3.results import rendering
-from ldp3.results.sheets import Sheet
+from ldp3.results.rendering import sheet_table
 from ldp3.results.table import Results
+from ldp3.results.verdict import winner
 from ldp3.sizing.size import Size
 
 DOTS = 300  # per inch, of a PNG
 IMAGES = ("pdf", "svg", "png")
-TEXTS: dict[str, Callable[[Sheet], str]] = {"tex": rendering.latex, "md": rendering.markdown}
+TEXTS = {"tex": "latex", "md": "markdown"}
 FORMATS = (*IMAGES, *TEXTS, "bib")
 
 
@@ -143,9 +144,11 @@ def _write_texts(found: Findings, folder: Path, formats: Sequence[str]) -> list[
     names = _file_names(found.metrics)
     texts = {"references.bib": bibtex(used_by(found.results))} if "bib" in formats else {}
     for (metric, epsilon), sheet in found.sheets.items():
-        for kind, render in TEXTS.items():
+        answer = Answer([sheet_table(sheet), winner(sheet)], {})
+        for kind, format in TEXTS.items():
             if kind in formats:
-                texts[f"table-{names[metric]}-{_number(epsilon)}.{kind}"] = render(sheet)
+                name = f"table-{names[metric]}-{_number(epsilon)}.{kind}"
+                texts[name] = answer.render(format)
     for name, text in texts.items():
         write_text(folder / name, text + "\n")
     return [folder / name for name in texts]

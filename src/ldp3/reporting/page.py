@@ -127,9 +127,9 @@ def _table(sheet: Sheet) -> dict[str, Any]:
 
 
 def _cell(sheet: Sheet, protocol: str, method: str) -> str:
-    pair = protocol, method
-    mark = " ★" if pair in sheet.firsts else " ≈" if pair in sheet.tied else ""
-    return sheet.number(*pair).partition(" ± ")[0] + mark
+    cell = sheet.cell(protocol, method)
+    mark = " ★" if "best" in cell.marks else " ≈" if "tied" in cell.marks else ""
+    return cell.text + mark
 
 
 @cache

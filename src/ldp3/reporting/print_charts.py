@@ -98,9 +98,9 @@ def heat(found: Findings, metric: str, epsilon: float) -> Spec:
 
 
 def _cell(sheet: Sheet, protocol: str, method: str) -> str:
-    pair = protocol, method
-    mark = "*" if pair in sheet.firsts else "≈" if pair in sheet.tied else ""
-    return sheet.number(*pair).partition(" ± ")[0] + mark
+    cell = sheet.cell(protocol, method)
+    mark = "*" if "best" in cell.marks else "≈" if "tied" in cell.marks else ""
+    return cell.text + mark
 
 
 def shades(means: FloatArray, better: str, tied: BoolArray | None = None) -> FloatArray:

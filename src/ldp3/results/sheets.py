@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from ldp3.answers import Cell, Mark
 from ldp3.arrays import FloatArray
 from ldp3.results import ties
 from ldp3.results.axes import QUESTION
@@ -118,31 +119,32 @@ class Sheet:
             return 0
         return floor(log10(best))
 
-    def number(self, protocol: str, column: str, plus_minus: str = " ± ") -> str:
-        """``3.08 ± 0.12``, scaled; a dash where the method does not apply.
+    def cell(self, protocol: str, column: str) -> Cell:
+        """Mean and standard deviation, scaled; a dash where the method does not apply.
 
         The best has three digits; what is much larger has none behind the dot.
         """
         values = self.values(protocol, column)
         if values is None:
-            return "–"
+            return Cell("–")
         mean, std = float(values.mean()) / 10.0**self.exponent, ties.spread(values)
         decimals = self._decimals(mean)
-        if std is None:
-            return _written(mean, decimals)
-        deviation = _written(std / 10.0**self.exponent, decimals)
-        return f"{_written(mean, decimals)}{plus_minus}{deviation}"
+        deviation = "" if std is None else _written(std / 10.0**self.exponent, decimals)
+        return Cell(_written(mean, decimals), deviation, self.marks(protocol, column))
 
     def _decimals(self, mean: float) -> int:
         best = abs(self.means[self.best]) / 10.0**self.exponent or 1.0
         return max(2 - floor(log10(max(abs(mean), best))), 0)
 
-    def mark(self, protocol: str, column: str) -> str:
-        """``**`` for the best of all, ``*`` for the best of its row, ``≈`` for what is tied."""
+    def marks(self, protocol: str, column: str) -> frozenset[Mark]:
+        """Whether it is the best of all or of its row, or tied with the best."""
         pair = protocol, column
-        if pair in self.firsts:
-            return "**"
-        return "*" * (pair in self.row_best) + "≈" * (pair in self.tied)
+        held: dict[Mark, set[tuple[str, str]]] = {
+            "best": self.firsts,
+            "row": self.row_best,
+            "tied": self.tied,
+        }
+        return frozenset(mark for mark, pairs in held.items() if pair in pairs)
 
     def win(self, column: str) -> str:
         """How often a method wins, in percent."""

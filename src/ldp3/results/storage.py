@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from ldp3.answers import read_csv, write_csv
 from ldp3.domain import Domain
 from ldp3.errors import InvalidData, InvalidParameter, short, whole
 from ldp3.files import read_json, sync_file, sync_folder, whole_file, write_lines
 from ldp3.results.axes import LIMITS, SCHEMA
-from ldp3.results.rendering import read_csv, write_csv
 from ldp3.sandbox import Unreadable, collect, decoding_error
 from ldp3.types import Dataset
 

@@ -1,6 +1,5 @@
 """What a run measured: one long table, and what is needed to read it."""
 
-import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -9,9 +8,9 @@ import numpy as np
 import polars as pl
 
 from ldp3 import specs
-from ldp3.errors import InvalidData, InvalidParameter, as_path, one_of, require_share, short
+from ldp3.answers import Answer
+from ldp3.errors import InvalidData, as_path, require_share
 from ldp3.metrics.base import Metric, build_metric
-from ldp3.printing import unstyled
 from ldp3.results import rendering, storage, ties
 from ldp3.results.axes import BEST, COMBINATION, LIMITS, SCHEMA
 from ldp3.results.sheets import Sheet
@@ -143,27 +142,14 @@ class Results:
         raw = self.estimates.filter(method="none").select(*on, pl.col("frequencies").alias("raw"))
         return self.estimates.join(raw, on=on, how="left", maintain_order="left")["raw"]
 
-    def render(self, format: str = "table", width: int | None = None) -> str:
-        """The summary as a table, Markdown, LaTeX, JSON or CSV; `width` is the terminal's."""
-        if not one_of(format, rendering.FORMATS):
-            raise InvalidParameter(
-                f"format is {', '.join(rendering.FORMATS)}, got {short(format)}."
-            )
-        if format == "csv":
-            return rendering.write_csv(self.summary()).rstrip("\n")
-        if format == "json":
-            rows = {"summary": self.summary().to_dicts(), "best": self.best().to_dicts()}
-            return json.dumps(rows, indent=2, ensure_ascii=False)
-        if format == "table":
-            return unstyled(self.tables(width))
-        return "\n\n".join(map(rendering.RENDER[format], self.sheets()))
+    def answer(self) -> Answer:
+        """What people and programs are told: tables and sentences, summary and ranks."""
+        parts = rendering.parts(self.sheets())
+        return Answer(parts, {"summary": self.summary(), "best": self.best()})
 
-    def tables(self, width: int | None = None) -> str:
-        """The paper's tables as `show` prints them, with the best in bold at a terminal."""
-        sheets = self.sheets()
-        return "\n\n\n".join(
-            [*rendering.texts(sheets, width), *rendering.across_datasets(sheets, width)]
-        )
+    def render(self, format: str = "text", width: int | None = None) -> str:
+        """The summary as text, Markdown, LaTeX, JSON or CSV; `width` is the terminal's."""
+        return self.answer().render(format, width)
 
     def save(self, path: str | Path) -> None:
         """Write the table (``.csv``, ``.parquet``, ``.json``), or everything into a folder.

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from ldp3.printing import percent
 from ldp3.results import names
 from ldp3.results.sheets import Sheet
 from ldp3.results.ties import ALPHA
@@ -68,15 +69,6 @@ def _behind(sheet: Sheet) -> str:
     best = sheet.means[sheet.best]
     far = max(abs(sheet.means[pair] - best) for pair in sheet.tied)
     return f" (up to {percent(far / abs(best))} behind)" if best else ""
-
-
-def percent(share: float) -> str:
-    """A loss, as people say it.
-
-    >>> percent(0.0123), percent(0.996), percent(11.8)
-    ('1.2 %', '100 %', '1,180 %')
-    """
-    return f"{100 * share:.2g} %" if share < 0.995 else f"{100 * share:,.0f} %"
 
 
 def combination(protocol: str, method: str) -> str:

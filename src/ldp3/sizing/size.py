@@ -1,9 +1,9 @@
 """How many users, which ε, or what error: two are given, the third follows."""
 
-import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from functools import partial
 from math import ceil, floor, inf, log10
 from pathlib import Path
 from types import ModuleType
@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ldp3.answers import Answer, Column, Part, table
 from ldp3.arrays import FloatArray
 from ldp3.collection.plan_file import ledger
 from ldp3.datasets.loading import load_all
@@ -29,7 +30,7 @@ from ldp3.experiment.grid import Named, choices
 from ldp3.kinds import plain
 from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import build_method
-from ldp3.printing import columns, wrapped
+from ldp3.printing import number, percent
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.results import names
 from ldp3.sizing.goals import Goal, OrderGoal, SumGoal, ValueGoal, single
@@ -38,7 +39,6 @@ from ldp3.sizing.solving import Asked, Option, Solver
 
 MOST_VALUES = 2**24  # as for most protocols
 ROUNDS = 52  # a week's collections, for a year
-FORMATS = "text", "json"
 UNNOTICED = 0.01  # share of the users that nobody notices, but everybody notices the bits
 
 
@@ -91,17 +91,32 @@ class Size:
         names = [one.name for one in fields(self) if one.name != "least_error"]
         return {"best": asdict(self.best), **{name: _plain(getattr(self, name)) for name in names}}
 
+    def answer(self) -> Answer:
+        """What people and programs are told."""
+        import polars as pl
+
+        shown: dict[Asked, Column] = {
+            "users": Column("users", "users", "{:,}".format),
+            "epsilon": Column("epsilon", "ε", lambda epsilon: number(_rounded_up(epsilon))),
+            "error": Column("error", "error", partial(_error, self)),
+        }
+        named = Column("protocol", "protocol", names.protocol)
+        bits = Column("bits", "bits per report", "{:,}".format)
+        options = pl.DataFrame([asdict(option) for option in self.options])
+        parts: list[Part] = [
+            _headline(self),
+            table(options, [named, shown[self.asked], bits]),
+            _cheaper(self),
+            _half(self),
+            ledger(_rounded_up(self.best.epsilon))[0],
+            _repeated(self),
+            self.source,
+        ]
+        return Answer(parts, self.to_dict(), options)
+
     def render(self, format: str = "text", width: int | None = None) -> str:
-        """As text, in lines of at most `width`, or JSON."""
-        if format == "json":
-            return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
-        if format not in FORMATS:
-            raise InvalidParameter(f"format is {', '.join(FORMATS)}, got {format!r}.")
-        best = self.best
-        said = [_cheaper(self), _half(self)]
-        said += [ledger(float(_epsilon(best)))[0], _repeated(self), self.source]
-        parts = [wrapped(part, width) for part in (_headline(self), *said) if part]
-        return "\n\n".join([parts[0], columns(_table(self), "lr", width), *parts[1:]])
+        """As text, in lines of at most `width`, Markdown, LaTeX, JSON or CSV."""
+        return self.answer().render(format, width)
 
     def __repr__(self) -> str:
         return self.render()
@@ -266,62 +281,34 @@ def _goal(
 
 
 def _headline(found: Size) -> str:
+    """What was asked for comes first."""
     best, sure = found.best, f"{100 * found.confidence:g} % confidence"
-    held = f"a value that {_percent(found.share)} hold" if found.share else "a value nobody holds"
-    off, top = _error(found, best), found.goal.removeprefix("top").strip()
-    where, taken = f"d = {found.d:,}", names.protocol(best.protocol)
+    held = f"a value that {percent(found.share, 3)} hold" if found.share else "a value nobody holds"
+    off, top = _error(found, best.error), found.goal.removeprefix("top").strip()
+    taken, users = names.protocol(best.protocol), f"{best.users:,} users"
     if found.asked == "error":
-        answers = {"value": f"{off} at {sure} for {held}", "l1": f"an ℓ1 of {off} in the mean"}
-        wrong = f"the {top} most frequent values are in the wrong order in {off} of collections"
-        said = answers.get(found.goal, wrong)
-        return f"{_users(best)} at ε = {best.epsilon:g}, {where}: {said}, with {taken}."
+        answers = {"value": f"{off} at {sure} for {held}", "l1": f"An ℓ1 of {off} in the mean"}
+        wrong = f"{off} of collections have the {top} most frequent values in the wrong order"
+        told = answers.get(found.goal, wrong)
+        return f"{told}, with {taken} ({users}, ε = {best.epsilon:g}, d = {found.d:,})."
     wishes = {"value": f"{held} to {off} at {sure}", "l1": f"all values to an ℓ1 of {off}"}
     order = f"the {top} most frequent values in the right order, but for {off} of collections"
     wish = wishes.get(found.goal, order)
     if found.asked == "users":
-        return f"To know {wish}, at ε = {best.epsilon:g}, {where}: {_users(best)} with {taken}."
-    return f"To know {wish}, from {_users(best)}, {where}: ε = {_epsilon(best)} with {taken}."
+        given = f"ε = {best.epsilon:g}, d = {found.d:,}"
+        return f"{users} are enough, with {taken}: they tell {wish} ({given})."
+    given = f"{users}, d = {found.d:,}"
+    return f"ε = {_epsilon(best)} is enough, with {taken}: it tells {wish} ({given})."
 
 
-def _error(found: Size, option: Option) -> str:
+def _error(found: Size, error: float) -> str:
     """As its goal counts it."""
-    if found.goal not in ("value", "l1"):
-        return _percent(option.error)
-    off = option.error if found.goal == "l1" else 100 * option.error
-    shown = _digits(off) if found.asked == "error" else f"{off:.3g}"
     if found.goal == "l1":
-        return shown
-    return f"± {shown} percentage point{'' if shown == '1' else 's'}"
-
-
-def _digits(number: float) -> str:
-    """Three digits, so that neighbours in a table differ where they do; whole numbers as such.
-
-    >>> [_digits(x) for x in (1.2, 0.99999, 1, 64.5, 1234)]
-    ['1.20', '1.00', '1', '64.5', '1,234']
-    """
-    if number == round(number):
-        return f"{number:,.0f}"
-    size = floor(log10(float(f"{number:.3g}")))  # 0.9999 is 1.00
-    return f"{number:,.{max(2 - size, 0)}f}"
-
-
-def _users(option: Option) -> str:
-    """A number of people."""
-    return f"{option.users:,} users"
-
-
-def _table(found: Size) -> list[list[str]]:
-    shown: dict[str, Callable[[Option], str]] = {
-        "users": lambda option: f"{option.users:,}",
-        "epsilon": _epsilon,
-        "error": lambda option: _error(found, option),
-    }
-    head = {"epsilon": "ε"}.get(found.asked, found.asked)
-    rows = [
-        [names.protocol(o.protocol), shown[found.asked](o), f"{o.bits:,}"] for o in found.options
-    ]
-    return [["protocol", head, "bits per report"], *rows]
+        return number(error)
+    if found.goal != "value":
+        return percent(error, 3)
+    points = number(100 * error)
+    return f"± {points} percentage point{'' if points == '1' else 's'}"
 
 
 def _cheaper(found: Size) -> str:
@@ -332,7 +319,7 @@ def _cheaper(found: Size) -> str:
         return ""
     small = min(worth, key=lambda o: o.bits)
     what = {"users": "users", "epsilon": "ε", "error": "error"}[found.asked]
-    more = f"{100 * _more(found, small):.1g} % more {what}"
+    more = f"{percent(_more(found, small), 1)} more {what}"
     bits = f"{small.bits:,} bits instead of {best.bits:,}"
     return f"{names.protocol(small.protocol)} takes {more} and sends {bits}."
 
@@ -348,7 +335,7 @@ def _half(found: Size) -> str:
         return "If only half of them answer, no ε makes good for it."
     if found.asked == "users":
         return f"If only half of those who are asked answer, ask {half.users:,} people."
-    then = f"ε = {_epsilon(half)}" if found.asked == "epsilon" else _error(found, half)
+    then = f"ε = {_epsilon(half)}" if found.asked == "epsilon" else _error(found, half.error)
     return f"If only half of them answer: {then}, with {names.protocol(half.protocol)}."
 
 
@@ -358,23 +345,23 @@ def _repeated(found: Size) -> str:
     each, weekly = best.epsilon / rounds, ", as one a week for a year," if rounds == 52 else ""
     said = (
         f"{rounds} collections from the same people{weekly} spend ε = "
-        f"{rounds * float(_epsilon(best)):.4g} if every report is fresh."
+        f"{number(rounds * _rounded_up(best.epsilon), 4)} if every report is fresh."
     )
     if found.asked == "epsilon":
         return said
     goal = f" To spend {best.epsilon:g} on all of them, each may spend {each:.3g}: "
     if again is None:
         return f"{said}{goal}no number of users is enough."
-    then = _users(again) if found.asked == "users" else _error(found, again)
+    then = f"{again.users:,} users" if found.asked == "users" else _error(found, again.error)
     memo = "A client with a memo spends ε once for each different value."
     return f"{said}{goal}{then}, with {names.protocol(again.protocol)}. {memo}"
 
 
 def _epsilon(option: Option) -> str:
-    """Three digits, rounded up, but for what the search leaves open: less is not enough."""
-    digits = 2 - floor(log10(option.epsilon))
-    return f"{ceil(option.epsilon * 10**digits - 0.02) / 10**digits:.{max(digits, 0)}f}"
+    return number(_rounded_up(option.epsilon))
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"
+def _rounded_up(epsilon: float) -> float:
+    """To three digits, but for what the search leaves open: less is not enough."""
+    digits = 2 - floor(log10(epsilon))
+    return float(ceil(epsilon * 10**digits - 0.02) / 10**digits)

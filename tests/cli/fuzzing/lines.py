@@ -137,7 +137,7 @@ class Line:
             + self.maybe(0.2, "-q")
         )
         words += self.maybe(
-            0.4, "--format", self.one(["table", "markdown", "latex", "json", "csv", "x"], 5)
+            0.4, "--format", self.one(["text", "markdown", "latex", "json", "csv", "x"], 5)
         )
         return words + self.maybe(0.03, "--report", self.output("page.html")) + self.reading()
 
