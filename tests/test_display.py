@@ -1,5 +1,6 @@
 """What a notebook shows."""
 
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -69,6 +70,11 @@ def test_a_frame_has_a_row_for_every_value_in_the_order_of_the_domain() -> None:
     assert frame["high"].to_list() == high.tolist()
     assert frame["users"].to_list() == [100, 900]
     assert estimate.to_frame()["label"].to_list() == ["0", "1"]
+    known = replace(estimate, domain=Labels(["no", "yes"]))
+    assert known.to_frame()["label"].to_list() == ["no", "yes"]
+    assert "yes | ●" in shown(known)
+    with pytest.raises(ldp3.LDPError, match="a domain of 2 values is needed, got 3"):
+        replace(estimate, domain=Labels(["a", "b", "c"]))
     with pytest.raises(InvalidParameter, match="d=2 labels are needed, got 1"):
         estimate.to_frame(["rare"])
 

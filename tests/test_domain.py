@@ -2,6 +2,7 @@ import json
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import date
 from math import inf
 from typing import Any
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 import ldp3
 from ldp3.domain import Bins, Domain, Grid, Integers, Labels, as_domain
 from ldp3.errors import InvalidData, InvalidParameter, InvalidValue, LDPError
+from ldp3.types import Estimate
 
 NAMES = st.text(min_size=1, max_size=6).filter(lambda s: s.strip() == s)  # no surrogates
 NUMBERS = st.floats(-1e9, 1e9)
@@ -171,6 +173,20 @@ def test_bins_have_an_order_and_grids_have_none() -> None:
     assert Bins([0, 1, 2]).in_order() == Bins([0, 1, 2])
     with pytest.raises(InvalidParameter, match="A grid: has no order along a line"):
         Grid([0, 1, 2], [0, 1]).in_order()
+
+
+def test_who_goes_by_an_order_needs_one() -> None:
+    labels, method = Labels(["a", "b"]), ldp3.postprocess("multiscale_ordered")
+    for thing in (method, ldp3.metric("emd")):
+        assert not labels.suits(thing)
+        assert labels.in_order().suits(thing)
+        assert Bins([0, 1, 2]).suits(thing)
+    for other in (ldp3.oracle("grr", 1.0, 2), ldp3.postprocess("norm_sub"), ldp3.metric("l1")):
+        assert labels.suits(other)
+    known = replace(Estimate.of(np.array([0.5, 0.5]), n=300, noise=0.01), domain=labels)
+    with pytest.raises(InvalidData, match="2 labels have no order"):
+        method(known)
+    assert len(method(replace(known, domain=labels.in_order()))) == 2
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from hashlib import sha256
 from math import inf, isfinite
-from typing import Any, Self, final
+from typing import Any, Protocol, Self, final
 
 import numpy as np
 
@@ -44,6 +44,13 @@ from ldp3.errors import (
 MOST_INTEGERS = 2**31
 _INTEGER = re.compile("0|[1-9][0-9]{0,9}")  # as `str` writes it
 _SURROGATES = re.compile("[\ud800-\udfff]")  # halves of a character, which no file can hold
+
+
+class GoesByOrder(Protocol):
+    """What may go by the order of the values: a protocol, a method, a metric."""
+
+    @property
+    def needs_order(self) -> bool: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,11 +149,19 @@ class Domain(ABC):
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """What all values are called, in order."""
-        return tuple(map(self.label, range(self.d)))
+        own = self._own_labels()
+        return own if self.other is None else (*own, self.other)
+
+    def _own_labels(self) -> tuple[str, ...]:
+        return tuple(map(self._label, range(self.size)))
 
     def in_order(self) -> Self:
         """The same values, whose order means something."""
         return self if self.ordered else replace(self, ordered=True)
+
+    def suits(self, thing: GoesByOrder) -> bool:
+        """Whether a protocol, a method or a metric means something here: it may need an order."""
+        return self.ordered or not thing.needs_order
 
     def describe(self) -> dict[str, Any]:
         """What a plan says of it."""
@@ -296,6 +311,9 @@ class Labels(Domain):
 
     def _label(self, code: int) -> str:
         return self.names[code]
+
+    def _own_labels(self) -> tuple[str, ...]:
+        return tuple(self.names)
 
     def _is_label(self, text: str) -> bool:
         return text in self._codes

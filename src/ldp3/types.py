@@ -121,6 +121,9 @@ class Estimate:
     def __post_init__(self) -> None:
         if not isinstance(self.noise, Noise):
             object.__setattr__(self, "noise", Noise(self.noise))
+        if self.domain is not None:
+            fits = self.domain.d == self.d
+            require(fits, self, f"a domain of {self.d} values is needed", self.domain.d)
 
     @classmethod
     def of(cls, frequencies: FloatArray, n: int, noise: Noise | Support | float) -> "Estimate":

@@ -21,7 +21,7 @@ class Metric(ABC):
     title: ClassVar[str] = ""  # as papers write it, where that is not the name of the class
     better: ClassVar[Literal["lower", "higher"]] = "lower"
     bayes: ClassVar[Literal["mean", "median"] | None] = None  # the point of a posterior it wants
-    needs_order: ClassVar[bool] = False  # says nothing about labels that have none
+    needs_order: ClassVar[bool] = False  # says little about labels that have none
     sets: ClassVar[dict[str, tuple[str, ...]]] = {"paper": ("l1", "l2", "kl", "emd")}
 
     def __call__(self, truth: FloatArray, frequencies: FloatArray) -> float:

@@ -55,6 +55,11 @@ class PostProcessor(ABC):
         require_finite(self, frequencies=estimate.frequencies)
         require(estimate.n >= 1, self, "n must be at least 1", estimate.n)
         self.require_applies(estimate)
+        if estimate.domain is not None and not estimate.domain.suits(self):
+            raise InvalidData(
+                f"{type(self).__name__}: takes neighbours for alike, and {estimate.domain.form} "
+                f"have no order: use another method, or a domain that is `ordered`."
+            )
         with needing_full(type(self).__name__):
             return self.refine(estimate)
 

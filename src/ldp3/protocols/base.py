@@ -52,6 +52,7 @@ class FrequencyOracle(ABC):
     aliases: ClassVar[tuple[str, ...]] = ()
     title: ClassVar[str] = ""  # as papers write it, where that is not the name of the class
     examples: ClassVar[tuple[str, ...]] = ()  # specs, besides the name, for test vectors
+    needs_order: ClassVar[bool] = False  # for domains whose order means something, and no others
     symbols: ClassVar[dict[str, str]] = {}  # what specs call a field whose own letter is taken
     instead: ClassVar[str] = ""  # what `all` takes instead of it, and why
     sets: ClassVar[dict[str, tuple[str, ...]]] = {  # that people name as one
