@@ -201,11 +201,11 @@ def _quantiles(
 
 def as_numbers(users: Users, names: tuple[str, ...], reading: Reading) -> tuple[Users, list[Line]]:
     """The rows with their columns as numbers, those without a value left out as asked."""
-    patterns = [_pattern(users, name, reading) for name in names]
+    patterns = [_date_pattern(users, name, reading) for name in names]
     columns = [_number(users, n, p).alias(n) for n, p in zip(names, patterns, strict=True)]
     weights = [pl.col(COUNT)] if COUNT in users.schema() else []
     numbers = users.selecting(*columns, *weights)
-    found = numbers.collect(numbers.frame.select(*_facts(names))).row(0, named=True)
+    found = numbers.collect(numbers.frame.select(*_extremes(names))).row(0, named=True)
     if found["gone"]:
         numbers = _without_gaps(users, numbers, columns, patterns, reading)
     lines = [
@@ -215,7 +215,7 @@ def as_numbers(users: Users, names: tuple[str, ...], reading: Reading) -> tuple[
     return numbers, lines
 
 
-def _facts(names: tuple[str, ...]) -> Iterator[pl.Expr]:
+def _extremes(names: tuple[str, ...]) -> Iterator[pl.Expr]:
     """All that is asked of the numbers, in one pass."""
     yield pl.any_horizontal(pl.col(*names).is_null()).sum().alias("gone")
     for name in names:
@@ -236,7 +236,7 @@ def _without_gaps(
     names = [column.meta.output_name() for column in columns]
     absent = missing_texts(users, reading, None)
     for name, column, pattern in zip(names, columns, patterns, strict=True):
-        wrong = _given(users, name, absent).is_not_null() & column.is_null()
+        wrong = _without_absent(users, name, absent).is_not_null() & column.is_null()
         if users.collect(users.frame.select(wrong.any())).item():
             raise _no_number(users, name, wrong, pattern is not None)
     text = pl.lit("")
@@ -249,7 +249,7 @@ def _without_gaps(
     return replace(numbers, frame=numbers.frame.filter(~empty))
 
 
-def _pattern(users: Users, name: str, reading: Reading) -> str | None:
+def _date_pattern(users: Users, name: str, reading: Reading) -> str | None:
     """How the dates of a column are written; None if it holds numbers."""
     dtype = users.schema()[name]
     if dtype in (pl.Date, pl.Datetime):
@@ -258,7 +258,7 @@ def _pattern(users: Users, name: str, reading: Reading) -> str | None:
         raise users.error(f"values of type {dtype} are no numbers to cut.")
     if dtype.is_numeric():
         return None
-    given = _given(users, name, missing_texts(users, reading, None))
+    given = _without_absent(users, name, missing_texts(users, reading, None))
     sample = users.collect(users.frame.select(given.alias(name)).drop_nulls().head(LOOK))[name]
     for pattern in DATES if len(sample) else ():
         if sample.str.to_datetime(pattern, strict=False).is_not_null().all():
@@ -266,7 +266,7 @@ def _pattern(users: Users, name: str, reading: Reading) -> str | None:
     return None
 
 
-def _given(users: Users, name: str, absent: list[str]) -> pl.Expr:
+def _without_absent(users: Users, name: str, absent: list[str]) -> pl.Expr:
     """A column with null for what means no value."""
     column, dtype = pl.col(name), users.schema()[name]
     if dtype != pl.String:

@@ -33,7 +33,7 @@ def read_path(path: Path, reading: Reading) -> Dataset:
         raise InvalidParameter(f"{path}: `pick` is for transactions, not for columns.")
     if not several:  # of several files the columns are chosen one by one
         users = _chosen(users, reading)
-    data = _counted(users, reading, domain)
+    data = _dataset_of(users, reading, domain)
     if reading.column is None:
         return data
     # several columns of one file are several datasets: their names say which
@@ -45,7 +45,7 @@ def read_object(held: object, reading: Reading) -> Dataset:
     if is_column_of_counts(held):
         reading = replace(reading, counts=True)
     users = _chosen(from_object(held), reading)
-    return _counted(users, reading, _given_domain(reading))
+    return _dataset_of(users, reading, _given_domain(reading))
 
 
 def _chosen(users: Users, reading: Reading) -> Users:
@@ -56,7 +56,7 @@ def _chosen(users: Users, reading: Reading) -> Users:
     return users
 
 
-def _counted(users: Users, reading: Reading, domain: list[str] | None) -> Dataset:
+def _dataset_of(users: Users, reading: Reading, domain: list[str] | None) -> Dataset:
     """The dataset in rows whose columns are chosen."""
     if reading.grid is not None:
         return grid_cells(users, reading)

@@ -75,8 +75,8 @@ class Reading:
     top
         Keep the values that occur most often, this many; users left with none are left out.
     other
-        The label that stands for every value that `top` or `domain` leaves out, added to the
-        domain if it is not there, so that nobody is left out.
+        The label that stands for every value that `top` or `domain` leaves out, so that nobody is
+        left out; it is the last of the domain.
     pick
         Which item of a transaction is the user's value: most_frequent (of equals, the first in
         line), first, last, or random (each occurrence alike, the same draw every time).
@@ -170,8 +170,8 @@ class Reading:
             fits = isinstance(flag, bool) or (flag is None and name == "header")
             require(fits, f"`{name}`", "is True or False", flag)
         for name in ("top", "domain_size"):
-            size = as_python(getattr(self, name))
-            fits = size is None or whole(size, 2, MOST_VALUES)
+            size = getattr(self, name)
+            fits = size is None or whole(as_python(size), 2, MOST_VALUES)
             require(fits, f"`{name}`", f"must be an integer from 2 to {MOST_VALUES:,}", size)
         for name, choices in (("pick", Pick), ("missing", Missing), ("input_format", Format)):
             known, given = get_args(choices), getattr(self, name)
@@ -198,7 +198,8 @@ class Reading:
             raise InvalidParameter(
                 "`other` stands for what `top` or `domain` leaves out: give one of them."
             )
-        named = isinstance(self.other, str) and self.other.strip() == self.other != ""
+        named = isinstance(self.other, str) and self.other != ""
+        named = named and self.other.strip() == self.other
         require(named, "`other`", "must be a label without blanks around it", self.other)
 
     def _among(self, *names: str) -> list[str]:
@@ -207,14 +208,13 @@ class Reading:
 
 def as_columns(given: object) -> tuple[str | int, ...] | None:
     """A name or a position, or several of them."""
-    given = as_python(given)
     if given is None:
         return None
-    columns = [given] if isinstance(given, str | int) else map(as_python, _listed(given, "column"))
-    found = tuple(columns)
-    fine = found and all(isinstance(one, str) or whole(one, 0) for one in found)
-    require(bool(fine), "`column`", "is a name or a position, or a list of them", given)
-    return found  # type: ignore[return-value]
+    one = isinstance(given, str) or whole(as_python(given))
+    columns = tuple(map(as_python, [given] if one else _listed(given, "column")))
+    fine = len(columns) > 0 and all(isinstance(one, str) or whole(one, 0) for one in columns)
+    require(fine, "`column`", "is a name or a position, or a list of them", given)
+    return columns  # type: ignore[return-value]
 
 
 def as_bins(given: object) -> Cut | tuple[Point, ...] | None:
@@ -223,11 +223,10 @@ def as_bins(given: object) -> Cut | tuple[Point, ...] | None:
     >>> as_bins("log:20"), as_bins([0, 18, 65])
     (Cut(size=20, scale='log'), (0, 18, 65))
     """
-    given = as_python(given)
     if given is None or isinstance(given, Cut):
         return given
-    if whole(given):
-        return Cut(given)
+    if whole(size := as_python(given)):
+        return Cut(size)
     if isinstance(given, str):
         found = re.fullmatch(r"(?:(quantiles|log):)?\s*(\d+)", given.strip(), re.ASCII)
         require(found is not None, "`bins`", BINS, given)

@@ -35,18 +35,21 @@ def open_text(
     frame = _scan(content, separator, titles)
 
     def explain(error: Exception) -> str:
-        return _why_not(content, separator, error)
+        return _why_unreadable(content, separator, error)
 
     return Users(
         Path(content.name).stem,
         content.source,
         frame,
-        first=_blank(lines) + 2 if titles.header else 1,
+        first=_blank_lines_at_start(lines) + 2 if titles.header else 1,
         unit="row",
         header=titles.header,
         whole=frame,
         explain=explain,
-        notes=(*_told(separator, _usual(content, kind), reading), *titles.notes),
+        notes=(
+            *_separator_note(separator, _usual_separator(content, kind), reading),
+            *titles.notes,
+        ),
         items=kind == "transactions",
     )
 
@@ -83,7 +86,7 @@ def _scan(content: Content, separator: str | None, titles: Titles) -> pl.LazyFra
     )
 
 
-def _blank(lines: Sequence[str]) -> int:
+def _blank_lines_at_start(lines: Sequence[str]) -> int:
     """How many lines at the start hold nothing."""
     return next((i for i, line in enumerate(lines) if line.strip()), 0)
 
@@ -106,7 +109,7 @@ def _first_lines(content: Content) -> list[str]:
     try:
         decoded = text.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InvalidData(f"{content.source}: {_why_not(content, None, error)}") from None
+        raise InvalidData(f"{content.source}: {_why_unreadable(content, None, error)}") from None
     return io.StringIO(decoded, newline="").readlines()
 
 
@@ -115,22 +118,22 @@ def _separator(
 ) -> str | None:
     """What separates the columns, None where a line is one value."""
     if reading.delimiter is not None:
-        return _given(reading.delimiter)
+        return _given_separator(reading.delimiter)
     if kind == "lines" and reading.input_format == "lines":
         return None
-    usual = _usual(content, kind)
+    usual = _usual_separator(content, kind)
     table = kind == "csv" or reading.column is not None or reading.counts or reading.grid
     candidates = [one for one in NAMES if table or one != ","]  # a line of a .txt may hold commas
     return find_delimiter(lines, candidates, usual, content.source)
 
 
-def _usual(content: Content, kind: Format) -> str | None:
+def _usual_separator(content: Content, kind: Format) -> str | None:
     if kind == "lines":
         return None
     return TAB if Path(content.name).suffix.lower() == ".tsv" else ","
 
 
-def _given(delimiter: str) -> str:
+def _given_separator(delimiter: str) -> str:
     separator = {"tab": TAB, "\\t": TAB}.get(delimiter.lower(), delimiter)
     if len(separator) != 1 or not separator.isascii() or separator in '"\r\n\0':
         raise InvalidParameter(
@@ -139,14 +142,14 @@ def _given(delimiter: str) -> str:
     return separator
 
 
-def _told(separator: str | None, usual: str | None, reading: Reading) -> list[str]:
+def _separator_note(separator: str | None, usual: str | None, reading: Reading) -> list[str]:
     """Say what separates the columns where it is not what the ending says."""
     if separator in (None, usual) or reading.delimiter is not None:
         return []
     return [f"The columns are separated by a {NAMES[str(separator)]}; `delimiter` overrules."]
 
 
-def _why_not(content: Content, separator: str | None, error: Exception) -> str:
+def _why_unreadable(content: Content, separator: str | None, error: Exception) -> str:
     """Read the file again, slowly, to name the line where reading ends."""
     for number, line in enumerate(_split_lines(content.blocks()), 1):
         if not _is_text(line):
@@ -188,14 +191,14 @@ def ragged(blocks: Blocks, separator: str, width: int) -> str | None:
     for block in blocks():
         text, rest = _whole_lines(rest + block)
         if len(rest) > LONGEST:
-            return _named(blocks(), separator, width)
+            return _first_ragged_row(blocks(), separator, width)
         if not _repeats(text.translate(None, other), row):
             text = re.sub(rb"(?m)^\r?\n", b"", text)
             if not _repeats(text.translate(None, other), row):
-                return _named(blocks(), separator, width)
+                return _first_ragged_row(blocks(), separator, width)
     text, rest = _whole_lines(rest + b"\n")
     last = text.translate(None, other) if text.strip() else row
-    return None if last == row and not rest else _named(blocks(), separator, width)
+    return None if last == row and not rest else _first_ragged_row(blocks(), separator, width)
 
 
 def _whole_lines(text: bytes) -> tuple[bytes, bytes]:
@@ -218,7 +221,7 @@ def _repeats(marks: bytes, row: bytes) -> bool:
     return marks == row * (len(marks) // len(row))
 
 
-def _named(blocks: Iterator[bytes], separator: str, width: int) -> str | None:
+def _first_ragged_row(blocks: Iterator[bytes], separator: str, width: int) -> str | None:
     """The line of the first row with another number of fields."""
     lines = (line.decode(errors="replace") for line in _split_lines(blocks))
     rows = csv.reader(lines, delimiter=separator, strict=True)
@@ -226,7 +229,7 @@ def _named(blocks: Iterator[bytes], separator: str, width: int) -> str | None:
     try:
         for row in rows:
             if row and len(row) != width:
-                return _said(line, len(row), width)
+                return _wrong_width(line, len(row), width)
             line = rows.line_num + 1
     except csv.Error:
         return f"line {line:,} has a double quote that is out of place or never closed."
@@ -242,7 +245,7 @@ def _split_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
         yield rest
 
 
-def _said(line: int, fields: int, width: int) -> str:
+def _wrong_width(line: int, fields: int, width: int) -> str:
     many = f"{fields} field" + ("s" if fields != 1 else "")
     return (
         f"line {line:,} has {many} where the first row has {width}; put a cell that holds the "

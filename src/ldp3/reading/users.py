@@ -150,7 +150,7 @@ def choose(users: Users, reading: Reading) -> Users:
     else:
         chosen = [name for name in names if name != count]
     if len(chosen) != wanted:
-        raise users.error(_choice(users, names, wanted, reading))
+        raise users.error(_how_to_choose(users, names, wanted, reading))
     targets = COORDINATES if wanted == 2 else (VALUE,)
     columns = [pl.col(name).alias(target) for name, target in zip(chosen, targets, strict=True)]
     title = ", ".join(chosen).strip() if users.header else ""
@@ -168,7 +168,7 @@ def _find(users: Users, names: list[str], column: str | int) -> str:
     if text.isdecimal() and 1 <= int(text) <= len(names):
         return names[int(text) - 1]
     if text.isdecimal():
-        columns = _listed(names) if users.header else _counted(users, names)
+        columns = _listed(names) if users.header else _nameless_columns(users, names)
         raise users.error(f"has {columns}, there is no column {text}.")
     hint = did_you_mean(text, names)
     raise users.error(f"has no column {text!r}.{hint} It has {_listed(names)}.")
@@ -180,15 +180,15 @@ def _count_column(users: Users, names: list[str]) -> str:
     return COUNT if COUNT in names and users.header else names[-1]
 
 
-def _choice(users: Users, names: list[str], wanted: int, reading: Reading) -> str:
+def _how_to_choose(users: Users, names: list[str], wanted: int, reading: Reading) -> str:
     one = "one" if wanted == 1 else "two"
-    has = _listed(names) if users.header else _counted(users, names)
+    has = _listed(names) if users.header else _nameless_columns(users, names)
     counts = " beside the counts" if reading.counts else ""
     how = "by name or by position from 1" if users.header else "by position from 1"
     return f"has {has}; choose {one}{counts} with `column`, {how}."
 
 
-def _counted(users: Users, names: list[str]) -> str:
+def _nameless_columns(users: Users, names: list[str]) -> str:
     """How many columns without a name there are, and what stands first in them."""
     (first,) = users.collect(users.frame.head(1)).rows() or [()]
     shown = ", ".join(repr(cell or "") for cell in first[:SHOWN])
