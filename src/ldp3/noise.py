@@ -24,9 +24,10 @@ binomial.* Biometrika, 1934 (limits from tails).
 
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ldp3.arrays import FloatArray, IntArray
 from ldp3.errors import InvalidData, as_floats
@@ -313,3 +314,25 @@ def _saddle(
     first, second = u / (own + u), u / (other + u)
     variance = k * first * (1 - first) + (n - k) * second * (1 - second)
     return np.log(u), np.sqrt(np.maximum(variance, 1e-12))
+
+
+def binomial_p(
+    successes: NDArray[Any] | np.integer[Any] | int,
+    trials: NDArray[Any] | int,
+    p: float | FloatArray,
+) -> FloatArray:
+    """Exact two-sided p-values of counts that should be Binomial(trials, p)."""
+    k, n = (np.asarray(x, dtype=np.float64) for x in (successes, trials))
+    low, high = at_least_p(n - k, n, 1 - np.asarray(p)), at_least_p(k, n, p)
+    return np.minimum(1.0, 2 * np.minimum(low, high))
+
+
+def at_least_p(
+    successes: NDArray[Any] | int, trials: NDArray[Any] | int, p: float | FloatArray
+) -> FloatArray:
+    """Exact p-values, against more: how likely Binomial(trials, p) is to reach these counts."""
+    from scipy.special import betainc
+
+    k, n = (np.asarray(x, dtype=np.float64) for x in (successes, trials))
+    reached = betainc(np.maximum(k, 1), np.maximum(n - k, 0) + 1, p)
+    return np.where(k > 0, np.where(k > n, 0.0, reached), 1.0)

@@ -12,6 +12,30 @@ import ldp3
 from ldp3.cli import main
 
 Run = Callable[..., tuple[object, str, str]]
+SILENT = """
+import numpy as np
+from dataclasses import dataclass
+from ldp3 import PureOracle
+from ldp3.errors import require_values
+
+@dataclass(frozen=True)
+class Silent(PureOracle):
+    @property
+    def p(self):
+        return np.exp(self.epsilon) / (np.exp(self.epsilon) + self.d - 1)
+
+    @property
+    def q(self):
+        return (1 - self.p) / (self.d - 1)
+
+    def perturb(self, values, rng):
+        values = require_values(self, values, self.d).astype(np.int64)
+        lies = rng.integers(self.d - 1, size=len(values))
+        return np.where(rng.random(len(values)) < self.p, values, lies + (lies >= values))
+
+    def supports(self, reports, value):
+        return reports == value
+"""
 DATA = ["-d", "zipf(s=1.1, d=12, n=3_000)"]
 
 
@@ -87,24 +111,16 @@ def test_cost_and_infer_give_data_too(run: Run) -> None:
     assert len(out.splitlines()) == 5
 
 
-def published(folder: Path) -> Path:
-    data = ldp3.load("zipf(s=1.1, d=40, n=20_000)")
-    plan = ldp3.Plan("pages", "oue", 1.5, data.d)
-    plan.save(folder / "plan.json")
-    server = ldp3.Aggregator(plan)
-    values = np.repeat(np.arange(data.d), data.histogram)
-    server.add(plan.oracle.perturb(values, ldp3.stream(1)))
-    server.save(folder / "counts.json")
-    return folder / "counts.json"
-
-
-def test_what_is_published_betrays_epsilon(run: Run, tmp_path: Path) -> None:
-    counts, every = published(tmp_path), tmp_path / "all.csv"
-    assert run(f"estimate {counts} -m norm_sub -o {every}")[0] == 0
-    for column in ("frequency", "processed"):
-        budget = f"attack budget {every} --population 20000 -p oue --column {column}"
-        code, out, _ = run(budget)
-        assert (code, out.startswith("They betray ε = 1.5:")) == (1, True)
+def test_what_cannot_be_told_is_not_guessed(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "silent.py").write_text(SILENT)
+    line = f"attack infer -p silent olh --prior uniform --plugin {tmp_path / 'silent.py'}"
+    code, out, _ = run(line, *DATA)
+    assert code == 0
+    silent, hashed = (out.splitlines()[row].split() for row in (1, 2))
+    assert silent[1:] == ["silent", "uniform", "1", *"––––"]
+    assert hashed[5] == "≈"  # the hash functions are not ideal
+    rows = json.loads(run(f"{line} --format json", *DATA)[1])
+    assert [(row["guessed"] is None, row["±"]) for row in rows] == [(True, None), (False, None)]
 
 
 def collected(folder: Path, attack: str) -> str:
@@ -136,7 +152,26 @@ def test_inspect_finds_fake_users_and_leaves_honest_ones_in_peace(run: Run, tmp_
     assert "Suspected targets: page 3, page 8." in out
     found = json.loads(run(f"inspect {files} {tmp_path / 'fakes.bin'} --format json")[1])
     assert (found["suspicious"], found["targets"]) == (True, [3, 8])
-    assert [f["test"] for f in found["findings"]] == ["sum", "size", "pairs", "repeats"]
+    assert [test["test"] for test in found["tests"]] == ["sum", "size", "pairs", "repeats"]
+
+
+@pytest.mark.parametrize(("protocol", "code"), [("grr", 3), ("hrr", 0)])
+def test_inspect_says_where_no_test_applies(
+    run: Run, tmp_path: Path, protocol: str, code: int
+) -> None:
+    from ldp3.collection.reports import write_reports
+
+    plan = ldp3.Plan("pages", protocol, 1.0, 10)
+    plan.save(tmp_path / "plan.json")
+    reports = plan.oracle.perturb(np.arange(500) % 10, ldp3.stream(1))
+    write_reports(tmp_path / "some.bin", "raw", [(plan.wire.encode(reports), None)])
+    line = f"inspect {tmp_path / 'plan.json'} {tmp_path / 'some.bin'}"
+    ended, out, _ = run(line)
+    assert ended == code
+    last = "No test applies: whether users are fake cannot be told."
+    assert (out.splitlines()[-1] == last) == (code == 3)
+    found = json.loads(run(f"{line} --format json")[1])
+    assert found["suspicious"] is (None if code == 3 else False)
 
 
 def test_aggregate_notes_repeated_seeds(run: Run, tmp_path: Path) -> None:
@@ -187,13 +222,6 @@ def test_a_mistake_is_one_line(run: Run, line: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("attack budget nothing.csv --population 10 -p oue", "cannot be read"),
-        ("attack budget some.txt --population 10 -p oue", "a .csv, .json or .parquet file"),
-        ("attack budget some.csv --population 0 -p oue", "--population must be at least 1"),
-        ("attack budget some.csv --population 10 -p she", "do not support values"),
-        ("attack budget some.csv --population 10 -p oue --column x", "has no column 'x'"),
-        ("attack budget some.csv --population 10 -p oue --column label", "holds no numbers"),
-        ("attack budget few.csv --population 10 -p oue", "at least three"),
         ("inspect nothing.json some.bin", "there is no such file"),
     ],
 )
@@ -201,9 +229,6 @@ def test_a_file_that_will_not_do_is_one_line(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, said: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "few.csv").write_text("label,frequency\na,0.5\nb,0.5\n")
-    (tmp_path / "some.csv").write_text("label,frequency\na,0.5\nb,0.3\nc,0.2\n")
-    (tmp_path / "some.txt").write_text("0.5\n")
     code, out, err = run(line)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert said in err

@@ -22,8 +22,8 @@ from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.counts import Counts
 from ldp3.collection.plan import Plan
 from ldp3.collection.report_parts import IN_FLIGHT
+from ldp3.noise import binomial_p
 from ldp3.verification.base import ALPHA
-from ldp3.verification.statistics import binomial_p
 from tests.posix import posix
 
 LABELS = ["home", "search", "cart", "help"]

@@ -14,10 +14,10 @@ from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.client import Client
 from ldp3.collection.plan import Plan, deployable
 from ldp3.errors import InvalidValue
+from ldp3.noise import binomial_p
 from ldp3.protocols.base import FrequencyOracle, PureOracle
 from ldp3.randomness import SecureGenerator, Words
 from ldp3.verification.base import ALPHA
-from ldp3.verification.statistics import binomial_p
 
 SPECS = deployable()
 COLOURS = ("red", "green", "blue", "other")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import ldp3
-from examples.reproduction import advice, data, paper, power, shapes, tables, theory
+from examples.reproduction import advice, budget, data, paper, power, shapes, tables, theory
 from examples.reproduction.__main__ import BLOCKS, main
 from examples.reproduction.data import Files
 from ldp3.arrays import FloatArray
@@ -188,3 +188,13 @@ def test_the_page_is_filled_and_its_figures_are_there() -> None:
     for name in ("advice.svg", "threads.svg"):
         assert f"figures/{name}" in text
         assert (PAGE.parent / "figures" / name).stat().st_size < 100_000
+
+
+@pytest.mark.parametrize("method", ["none", "norm_sub"])
+@pytest.mark.parametrize("protocol", ["grr", "rappor", "oue"])
+def test_published_frequencies_tell_epsilon(protocol: str, method: str) -> None:
+    people = ldp3.load("zipf(s=1.1, d=74, n=45_222)")
+    oracle = ldp3.oracle(protocol, 1.0, people.d)
+    estimate = oracle.estimate(oracle.simulate(people.histogram, ldp3.stream(1)))
+    published = ldp3.postprocess(method)(estimate)
+    assert budget.epsilon(published, people.n, protocol) == pytest.approx(1.0, abs=1e-8)

@@ -12,7 +12,7 @@ from ldp3.protocols.base import FrequencyOracle, PureOracle
 from tests.laws import every_law
 
 FEW = [
-    "grr", "rappor", "oue", "ue(p=0.7)", "the", "ss(k=1)", "ss(k=2)", "ss(k=5)", "hrr", "pgr",
+    "grr", "rappor", "oue", "ue(p=0.7)", "the", "ss(k=1)", "ss(k=2)", "ss(k=4)", "hrr", "pgr",
     "pgr(q=2)", "pgr(q=3)", "pi_rappor", "pi_rappor(q=2)", "pi_rappor(q=3)",
 ]  # fmt: skip
 HASHED = ["blh", "olh"]  # of too many reports to be listed

@@ -1,16 +1,29 @@
 """How often the best attacker is right: sums against enumeration and simulation."""
 
+from dataclasses import dataclass
 from itertools import product
+from math import exp
 
 import numpy as np
 import pytest
 from scipy.stats import binomtest
 
 import ldp3
-from ldp3.errors import LDPError
+from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports
+from ldp3.errors import LDPError, require_values
+from ldp3.kernels import bits
 from ldp3.protocols.base import PureOracle
+from ldp3.protocols.layout import Bits
 from ldp3.threats import inference as module
-from ldp3.threats.inference import ceiling, inference
+from ldp3.threats.inference import (
+    Inference,
+    ceiling,
+    inference,
+    says_law,
+    simulated_successes,
+)
+from tests.laws import every_law
+from tests.protocols.test_statements import FEW
 
 ALPHA = 1e-6
 PRIOR = np.array([0.4, 0.2, 0.2, 0.15, 0.05])
@@ -22,34 +35,108 @@ def pure(spec: str, epsilon: float, d: int) -> PureOracle:
     return oracle
 
 
-def laws(oracle: PureOracle) -> np.ndarray:
-    """P(report | value) for every report of a small domain, by enumeration."""
-    sets = np.array(list(product([False, True], repeat=oracle.d)))
-    return np.array([_given(v, sets, oracle) for v in range(oracle.d)])
+@dataclass(frozen=True)
+class UnaryAndParity(PureOracle):
+    """OUE with half of the budget, beside whether the value is odd with the other half."""
+
+    @property
+    def p(self) -> float:
+        return 0.5
+
+    @property
+    def q(self) -> float:
+        return 1 / (exp(self.epsilon / 2) + 1)
+
+    @property
+    def layout(self) -> Bits:
+        return Bits(self.d + 1)
+
+    def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
+        codes = require_values(self, values, self.d).astype(np.int64)
+        chance = np.full((len(codes), self.d + 1), self.q)
+        chance[np.arange(len(codes)), codes] = self.p
+        chance[:, -1] = np.where(codes % 2 == 1, 1 - self.q, self.q)
+        return bits.packed(rng.random(chance.shape) < chance)
+
+    def supports(self, reports: Reports, value: int) -> BoolArray:
+        return bits.contains(reports, value)
+
+    def log_prob(self, reports: Reports, value: int) -> FloatArray:
+        odd = bits.contains(reports, self.d) == (value % 2 == 1)
+        return (self.epsilon / 2) * (self.supports(reports, value).astype(float) + odd)
 
 
-def _given(v: int, sets: np.ndarray, oracle: PureOracle) -> np.ndarray:
-    if oracle.support_size is None:
-        one = np.where(np.arange(oracle.d) == v, oracle.p, oracle.q)
-        return np.where(sets, one, 1 - one).prod(axis=1)
-    right = sets.sum(axis=1) == oracle.support_size
-    inside, outside = right & sets[:, v], right & ~sets[:, v]
-    return oracle.p * inside / inside.sum() + (1 - oracle.p) * outside / outside.sum()
+@dataclass(frozen=True)
+class SaysNothing(UnaryAndParity):
+    def log_prob(self, reports: Reports, value: int) -> None:  # type: ignore[override]
+        return None
 
 
-@pytest.mark.parametrize("rounds", [1, 2])
-@pytest.mark.parametrize("epsilon", [0.5, 2.0])
-@pytest.mark.parametrize("spec", ["grr", "rappor", "oue", "ss(k=2)"])
-def test_the_sum_is_what_enumeration_gives(spec: str, epsilon: float, rounds: int) -> None:
-    oracle = pure(spec, epsilon, len(PRIOR))
-    law = laws(oracle)
-    joint = law if rounds == 1 else np.einsum("vi,vj->vij", law, law).reshape(len(PRIOR), -1)
-    best = (PRIOR[:, None] * joint).max(axis=0).sum()
-    found = inference(oracle, PRIOR, reports=rounds)
+def law_of_both(oracle: UnaryAndParity) -> FloatArray:
+    sets = np.array(list(product([False, True], repeat=oracle.d + 1)))
+    chance = np.where(np.eye(oracle.d, dtype=bool), oracle.p, oracle.q)
+    odd = np.where(np.arange(oracle.d) % 2 == 1, 1 - oracle.q, oracle.q)
+    one = np.column_stack([chance, odd])[:, None]
+    return np.where(sets, one, 1 - one).prod(axis=2)
+
+
+def bayes(law: FloatArray, prior: FloatArray, rounds: int) -> float:
+    """How often the best guess is right, over all reports there are."""
+    joint = law if rounds == 1 else np.einsum("vi,vj->vij", law, law).reshape(len(law), -1)
+    return float((prior[:, None] * joint).max(axis=0).sum())
+
+
+def assert_is(found: Inference, best: float) -> None:
     if found.exact:
         assert found.success == pytest.approx(best, rel=1e-12)
     else:
-        assert binomtest(round(found.success * module.PEOPLE), module.PEOPLE, best).pvalue > ALPHA
+        assert not found.as_if_independent
+        right = round(found.success * module.PEOPLE)
+        assert binomtest(right, module.PEOPLE, best).pvalue > ALPHA / 100
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("spec", FEW)
+def test_the_success_is_what_enumeration_gives(spec: str, epsilon: float, rounds: int) -> None:
+    oracle = pure(spec, epsilon, len(PRIOR))
+    _, law = every_law(oracle)
+    assert_is(inference(oracle, PRIOR, reports=rounds), bayes(law, PRIOR, rounds))
+
+
+@pytest.mark.parametrize("spec", ["grr", "rappor", "oue", "the", "ss(k=2)"])
+def test_one_report_of_these_needs_no_simulation(spec: str) -> None:
+    assert inference(pure(spec, 1.0, len(PRIOR)), PRIOR).exact
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_a_report_may_tell_more_than_what_it_supports(rounds: int) -> None:
+    oracle = UnaryAndParity(epsilon=2.0, d=len(PRIOR))
+    assert oracle.support_ratio is None
+    best = bayes(law_of_both(oracle), PRIOR, rounds)
+    assert_is(inference(oracle, PRIOR, reports=rounds), best)
+    by_supports = inference(pure("oue", 1.0, len(PRIOR)), PRIOR, reports=rounds)
+    assert best > by_supports.success + 0.05
+
+
+def test_what_an_oracle_does_not_say_is_not_guessed() -> None:
+    silent = SaysNothing(epsilon=1.0, d=4)
+    with pytest.raises(LDPError, match=r"SaysNothing does not say .* cannot be told"):
+        inference(silent)
+    assert (says_law(silent), simulated_successes(silent, [1, 2], 50)) == (False, {})
+
+
+def test_hash_functions_that_are_not_ideal_are_not_called_exact() -> None:
+    few, many = inference(pure("olh", 1.0, 5)), inference(pure("olh", 1.0, 6))
+    assert (few.exact, few.as_if_independent) == (True, False)
+    assert (many.exact, many.as_if_independent, many.error) == (False, True, 0.0)
+
+
+def test_a_whole_number_is_an_epsilon() -> None:
+    whole, real = (ldp3.oracle("ss(k=2)", epsilon, 4) for epsilon in (1, 1.0))
+    assert isinstance(whole, PureOracle)
+    assert isinstance(real, PureOracle)
+    assert inference(whole, reports=2) == inference(real, reports=2)
 
 
 @pytest.mark.parametrize("spec", ["grr", "rappor", "oue", "blh", "olh", "ss"])

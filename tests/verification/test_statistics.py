@@ -8,12 +8,12 @@ from scipy import stats
 
 from ldp3 import stream
 from ldp3.arrays import FloatArray, IntArray
+from ldp3.noise import binomial_p
 from ldp3.verification.base import ALPHA
 from ldp3.verification.statistics import (
     View,
     autocorrelation_p,
     bias_p,
-    binomial_p,
     cells,
     clopper_pearson,
     coins,

@@ -21,7 +21,7 @@ from ldp3.cli.console import as_flags
 from ldp3.cli.convert import convert
 from ldp3.cli.difference import difference
 from ldp3.cli.estimate import estimate
-from ldp3.cli.inspecting import inspect
+from ldp3.cli.inspect import inspect
 from ldp3.cli.list import list_
 from ldp3.cli.merge import merge
 from ldp3.cli.new import new

@@ -12,12 +12,11 @@ from ldp3.arrays import Reports, Total
 from ldp3.collection.wire import Wire, add_to
 from ldp3.errors import LDPError, whole
 from ldp3.protocols.base import FrequencyOracle
-from ldp3.protocols.layout import Bytes, Fields
+from ldp3.protocols.layout import Bytes
 from ldp3.randomness import WORDS
 from ldp3.types import Tally
 
 DUPLICATE = "duplicate"
-SEED = "seed", WORDS  # a field of reports that names a hash function, drawn afresh
 LIMIT = 2**62  # reports, so that 64-bit sums cannot overflow
 Digests = Sequence[bytes | None]  # of the reports' identifiers; None where a report has none
 
@@ -99,10 +98,9 @@ class Counts:
 
 def repeated_seeds(oracle: FrequencyOracle, reports: Reports) -> int:
     """How many reports have the seed of one before: honest clients draw a fresh 64-bit word."""
-    layout = oracle.layout
-    if not isinstance(layout, Fields) or SEED not in layout.fields:
+    if oracle.nonce is None or oracle.nonce[1] < WORDS:
         return 0
-    ranked = np.sort(reports[SEED[0]])
+    ranked = np.sort(reports[oracle.nonce[0]])
     return int(np.count_nonzero(ranked[1:] == ranked[:-1]))
 
 

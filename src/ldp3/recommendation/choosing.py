@@ -34,7 +34,6 @@ from ldp3.plugins import PREFIX
 from ldp3.postprocessing.base import PostProcessor
 from ldp3.progress import Progress
 from ldp3.protocols.base import FrequencyOracle
-from ldp3.protocols.layout import Bits, Code
 from ldp3.recommendation import race
 from ldp3.recommendation.advice import Advice, ValueInterval
 from ldp3.recommendation.contest import Combination, Contest, Question
@@ -259,10 +258,8 @@ def price(oracle: FrequencyOracle, method: str) -> Price:
 
 
 def _steps(oracle: FrequencyOracle) -> int:
-    """Of the server per report: one for a code, one for 64 bits, one for every value of a hash."""
-    if isinstance(oracle.layout, Code):
-        return 1
-    return -(-oracle.d // 64) if isinstance(oracle.layout, Bits) else oracle.d
+    """Of the server per report: one for 64 bits, or one for every value if it has a nonce."""
+    return oracle.d if oracle.nonce else -(-oracle.report_bits // 64)
 
 
 def code(oracle: FrequencyOracle, spec: str, refine: PostProcessor, how: str) -> str:

@@ -15,7 +15,7 @@ from ldp3.protocols.base import PureOracle
 from ldp3.reporting.filtering import IS_SHARE
 from ldp3.reporting.findings import Findings
 from ldp3.results.table import Results
-from ldp3.threats.inference import exact_success, simulated_successes
+from ldp3.threats.inference import simulated_successes, summed_success
 from ldp3.types import Dataset
 
 BEYOND = 1.25  # of the largest share of fake users, that lines end at
@@ -180,7 +180,7 @@ class UnderAttack:
         made = []
         for (protocol, epsilon), oracle in self.oracles.items():
             row = {"protocol": protocol, "epsilon": epsilon}
-            guessed = {n: exact_success(oracle, n) for n in REPORTS}
+            guessed = {n: summed_success(oracle, n) for n in REPORTS}
             without = [n for n, success in guessed.items() if success is None]
             people = min(PEOPLE, WORK // (oracle.d * max(without, default=1)))
             if without and people >= FEWEST:

@@ -1,13 +1,15 @@
 r"""How often an attacker who sees a person's reports guesses the person's value.
 
-For a pure oracle a report $y$ has $P(y \mid v) = Q(y) A$ if it supports $v$, else $Q(y) B$, with
-$A/B = e^ε$. After reports that support $v$ in $c_v$ cases the posterior is
-$\propto π_v e^{ε c_v}$, and the best guess is its maximum; ties are broken at random.
+The best guess is the value of the highest posterior, ties at random. Where what a report supports
+is all that it tells, $P(y \mid v) = Q(y) A$ if $y$ supports $v$, else $Q(y) B$, with $A/B$ the
+oracle's `support_ratio` $r$: after reports that support $v$ in $c_v$ cases the posterior is
+$\propto π_v r^{c_v}$, and how often its maximum is right is a sum where the joint law of supports
+is known. Everywhere else people are simulated, and the posterior is that of `log_prob`.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import exp, expm1
+from math import exp, expm1, log1p
 
 import numpy as np
 from scipy.special import gammaln
@@ -33,22 +35,25 @@ class Inference:
     success
         Share of people whose value is guessed.
     error
-        Standard error of it, 0 where it is exact.
+        Standard error of it, 0 where it is a sum.
     ceiling
         What no protocol with this ε can let an attacker with the true prior exceed.
     blind
         Success of guessing without any report.
+    as_if_independent
+        Whether the sum takes all values for supported independently, where only any four are.
     """
 
     success: float
     error: float
     ceiling: float
     blind: float
+    as_if_independent: bool = False
 
     @property
     def exact(self) -> bool:
-        """Whether it is a sum, not a simulation."""
-        return self.error == 0
+        """Whether it is a sum over the true law of reports."""
+        return self.error == 0 and not self.as_if_independent
 
 
 def inference(
@@ -80,23 +85,30 @@ def inference(
     held_by_attacker, real = _laws(oracle, prior, truth)
     require(whole(reports, 1), oracle, "`reports` must be an integer > 0", reports)
     seen = 1 if memoised else int(reports)
-    success = _exact(oracle, held_by_attacker, real, seen)
-    error = 0.0
+    success = _summed(oracle, held_by_attacker, real, seen)
+    error, nearly = 0.0, oracle.nearly_independent and oracle.independence != oracle.d
     if success is None:
         success, error = _simulated(oracle, held_by_attacker, real, seen, seed)
     blind = float(real[held_by_attacker == held_by_attacker.max()].mean())
-    return Inference(float(success), error, ceiling(real.max(), oracle.epsilon * seen), blind)
+    highest = ceiling(real.max(), oracle.epsilon * seen)
+    return Inference(float(success), error, highest, blind, nearly and error == 0)
 
 
-def exact_success(oracle: PureOracle, reports: int) -> float | None:
+def says_law(oracle: PureOracle) -> bool:
+    """Whether the oracle says how likely its reports are: else the best guess is not known."""
+    nobody = oracle.perturb(np.zeros(0, dtype=np.int64), np.random.Generator(np.random.PCG64(0)))
+    return oracle.log_prob(nobody, 0) is not None
+
+
+def summed_success(oracle: PureOracle, reports: int) -> float | None:
     """Success where every value is as likely as any other; None where only a simulation tells.
 
     >>> from ldp3 import oracle
-    >>> round(exact_success(oracle("grr", 1.0, 4), 1), 4)
+    >>> round(summed_success(oracle("grr", 1.0, 4), 1), 4)
     0.4754
     """
     uniform = np.full(oracle.d, 1 / oracle.d)
-    return _exact(oracle, uniform, uniform, reports)
+    return _summed(oracle, uniform, uniform, reports)
 
 
 def ceiling(most: float, budget: float) -> float:
@@ -128,9 +140,11 @@ def _laws(
     return believed / believed.sum(), real / real.sum()
 
 
-def _exact(oracle: PureOracle, prior: FloatArray, truth: FloatArray, n: int) -> float | None:
-    independent = _independent(oracle)
-    if n == 1 and (independent or (oracle.support_size is not None and _all_subsets(oracle))):
+def _summed(oracle: PureOracle, prior: FloatArray, truth: FloatArray, n: int) -> float | None:
+    if oracle.support_ratio is None:
+        return None
+    independent, fixed = oracle.nearly_independent, oracle.support_size is not None
+    if n == 1 and (independent or (fixed and oracle.exchangeable)):
         return _one_report(oracle, prior, truth, independent)
     if n > 1 and independent and len(np.unique(prior)) ** 2 * (n + 1) <= WORK:
         return _many_independent(oracle, prior, truth, n)
@@ -139,20 +153,10 @@ def _exact(oracle: PureOracle, prior: FloatArray, truth: FloatArray, n: int) -> 
     return None
 
 
-def _independent(oracle: PureOracle) -> bool:
-    """Whether values are supported independently of each other, given the user's own."""
-    from ldp3.protocols.local_hashing import LocalHashing  # as under ideal hashing
-    from ldp3.protocols.unary import UnaryEncoding
-
-    return isinstance(oracle, LocalHashing | UnaryEncoding)
-
-
-def _all_subsets(oracle: PureOracle) -> bool:
-    """Whether every set of its size is a report, and as likely as any other of its kind."""
-    from ldp3.protocols.grr import GRR
-    from ldp3.protocols.subset_selection import SS
-
-    return isinstance(oracle, GRR | SS)
+def _more_likely(oracle: PureOracle) -> float:
+    """By how much the ratio of a report's likelihoods is above one."""
+    assert oracle.support_ratio is not None
+    return float(oracle.support_ratio - 1)
 
 
 def _one_report(
@@ -173,7 +177,7 @@ def _one_report(
         k = oracle.support_size or 1
         first, none = np.exp(_log_choose(d - ranks.astype(float), k - 1) - _log_choose(d, k)), 0.0
         a, b = p * d / k, (1 - p) * d / (d - k)
-    takes = believed * exp(oracle.epsilon) >= believed[0]
+    takes = believed * (1 + _more_likely(oracle)) >= believed[0]
     return float(first @ np.where(takes, a * real, b * real[0]) + none * b * real[0])
 
 
@@ -202,10 +206,10 @@ def _many_independent(oracle: PureOracle, prior: FloatArray, truth: FloatArray, 
     counts = np.arange(n + 1)
     own, density = binom.pmf(counts, n, oracle.p), binom.pmf(counts, n, oracle.q)
     below = np.concatenate([[0.0], binom.cdf(counts, n, oracle.q)])  # index c: P(count < c)
-    total = 0.0
+    total, weight = 0.0, log1p(_more_likely(oracle))
     for g in np.flatnonzero((levels > 0) & (held > 0)):
         with np.errstate(divide="ignore"):
-            lead = counts[:, None] + np.log(levels[g] / np.maximum(levels, 1e-300)) / oracle.epsilon
+            lead = counts[:, None] + np.log(levels[g] / np.maximum(levels, 1e-300)) / weight
             rivals = np.where(levels > 0, np.clip(np.ceil(lead), 0, n + 1), n + 1).astype(np.int64)
             logs = sizes * np.log(below[rivals])
         logs[:, g] = 0.0
@@ -245,6 +249,11 @@ def _simulated(
     oracle: PureOracle, prior: FloatArray, truth: FloatArray, n: int, seed: int
 ) -> tuple[float, float]:
     """Share of simulated people whose value has the highest posterior, and its standard error."""
+    if not says_law(oracle):
+        raise InvalidParameter(
+            f"{type(oracle).__name__} does not say how likely its reports are (`log_prob`): how "
+            f"often the best attacker is right cannot be told."
+        )
     most = max(1, PATIENCE // (PEOPLE * oracle.d))
     require(n <= most, oracle, f"`reports` that only a simulation tells must be at most {most}", n)
     rng = stream(seed, "inference", type(oracle).__name__, oracle.epsilon.hex(), oracle.d, n)
@@ -261,8 +270,11 @@ def simulated_successes(
 ) -> dict[int, tuple[float, float]]:
     """Success after each number of reports where every value is as likely, and its error.
 
-    The same people are guessed again and again as their reports come in.
+    The same people are guessed again and again as their reports come in. Nothing is said of an
+    oracle that does not say how likely its reports are.
     """
+    if not says_law(oracle):
+        return {}
     rng = stream(seed, "successes", type(oracle).__name__, oracle.epsilon.hex(), oracle.d)
     values, uniform = rng.integers(oracle.d, size=people), np.full(oracle.d, 1 / oracle.d)
     guessed = enumerate(_guesses(oracle, uniform, values, max(reports), rng), start=1)
@@ -278,7 +290,7 @@ def _guesses(
     for _ in range(n):
         seen = oracle.perturb(values, rng)
         for v in range(oracle.d):
-            score[:, v] += oracle.epsilon * oracle.supports(seen, v)
+            score[:, v] += oracle.log_prob(seen, v)
         best = score >= score.max(axis=1, keepdims=True) - 1e-9
         chance = best[np.arange(len(values)), values] / best.sum(axis=1)
         yield rng.random(len(values)) < chance

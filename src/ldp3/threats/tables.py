@@ -1,8 +1,7 @@
 """The tables of the attack commands."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,7 @@ import polars as pl
 
 from ldp3.arrays import FloatArray
 from ldp3.attacks.base import amplification
-from ldp3.errors import InvalidData, InvalidParameter
+from ldp3.errors import InvalidParameter
 from ldp3.experiment.grid import choices
 from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import build_method
@@ -19,10 +18,11 @@ from ldp3.protocols.base import FrequencyOracle, PureOracle, build_oracle
 from ldp3.randomness import stream
 from ldp3.results import names
 from ldp3.threats.cost import overtaking
-from ldp3.threats.inference import inference
+from ldp3.threats.inference import inference, says_law
 from ldp3.threats.poisoning import Poisoned
 from ldp3.types import Dataset
 
+NEARLY, UNKNOWN = "≈", "–"  # a sum as if all supports were independent; what cannot be told
 HEADS = ["protocol", "method", "clean", "attacked", "gain", "±", "left", "formula", "weighs"]
 
 
@@ -54,8 +54,10 @@ def _named(rows: Rows) -> Rows:
     return [head, *([f(cell) for f, cell in zip(read, row, strict=True)] for row in body)]
 
 
-def _value(cell: str) -> float | str:
-    """A number as one; what is exact has an error of 0."""
+def _value(cell: str) -> float | str | None:
+    """A number as one; what is exact has an error of 0, what cannot be told none."""
+    if cell in (NEARLY, UNKNOWN):
+        return None
     plain = "0" if cell == "exact" else cell.replace(",", "")
     try:
         return int(plain) if plain.isdigit() else float(plain)
@@ -130,15 +132,18 @@ def infer_rows(
         for prior in priors:
             believed = _prior(prior, users, oracle, seed)
             for seen in rounds:
+                given = [f"{epsilon:g}", spec, prior, f"{seen}"]
+                if not says_law(oracle):
+                    rows.append([*given, *[UNKNOWN] * 4])
+                    continue
                 found = inference(
                     oracle, believed, truth=users.frequencies, reports=seen, memoised=memoised,
                     seed=seed,
                 )  # fmt: skip
-                error = "exact" if found.exact else f"{found.error:.4f}"
+                error = f"{found.error:.4f}" if found.error else NEARLY
+                error = "exact" if found.exact else error
                 numbers = [f"{found.success:.4f}", error, f"{found.blind:.4f}"]
-                rows.append(
-                    [f"{epsilon:g}", spec, prior, f"{seen}", *numbers, f"{found.ceiling:.4f}"]
-                )
+                rows.append([*given, *numbers, f"{found.ceiling:.4f}"])
     return rows
 
 
@@ -165,39 +170,3 @@ def _grid(
                 yield epsilon, choice.spec, oracle
             elif choice.asked:
                 raise InvalidParameter(f"{choice.spec}: its reports do not support values.")
-
-
-def oracles(spec: str, d: int, plugins: Sequence[Path]) -> Callable[[float], PureOracle]:
-    """The protocol at any ε."""
-    modules = load_plugins(plugins)
-
-    @cache
-    def at(epsilon: float) -> PureOracle:
-        oracle = build_oracle(spec, *modules, epsilon=epsilon, d=d)
-        if not isinstance(oracle, PureOracle):
-            raise InvalidParameter(f"{spec}: its reports do not support values.")
-        return oracle
-
-    return at
-
-
-def frequencies_in(path: Path, column: str) -> FloatArray:
-    """A column of numbers of a published file."""
-    readers: dict[str, Callable[[Path], pl.DataFrame]] = {
-        ".csv": pl.read_csv,
-        ".parquet": pl.read_parquet,
-        ".json": lambda p: pl.DataFrame(json.loads(p.read_text(encoding="utf-8"))),
-    }
-    if path.suffix not in readers:
-        raise InvalidData(f"{path}: a .csv, .json or .parquet file is needed.")
-    try:
-        table = readers[path.suffix](path)
-    except (OSError, ValueError, pl.exceptions.PolarsError) as error:
-        raise InvalidData(f"{path}: cannot be read: {' '.join(str(error).split())[:200]}") from None
-    if column not in table.columns:
-        raise InvalidData(
-            f"{path}: has no column {column!r}; it has {', '.join(table.columns)}: give `column`."
-        )
-    if not table[column].dtype.is_numeric():
-        raise InvalidData(f"{path}: column {column!r} holds no numbers.")
-    return table[column].drop_nulls().to_numpy().astype(np.float64)

@@ -12,12 +12,13 @@ from scipy.stats import ks_2samp
 from ldp3.arrays import FloatArray, IntArray
 from ldp3.attacks.base import Attack
 from ldp3.errors import LDPError
+from ldp3.noise import binomial_p
 from ldp3.progress import Progress
 from ldp3.protocols.base import PureOracle, build_oracle
 from ldp3.randomness import stream
 from ldp3.types import Tally
 from ldp3.verification.base import ALPHA, Finding, exact, examine, untouched_globals
-from ldp3.verification.statistics import binomial_p, mean_p
+from ldp3.verification.statistics import mean_p
 
 PROTOCOLS = "grr", "oue", "olh", "ss(k=4)", "pgr"  # one of each form that reports can have
 EPSILON = 1.0

@@ -7,12 +7,13 @@ import numpy as np
 
 from ldp3.arrays import FloatArray, Reports
 from ldp3.errors import whole
+from ldp3.noise import binomial_p
 from ldp3.protocols.base import PureOracle
 from ldp3.randomness import Words
 from ldp3.verification.base import Finding, exact
 from ldp3.verification.cases import OracleCase, persistent
 from ldp3.verification.independence import view
-from ldp3.verification.statistics import binomial_p, told_apart_p
+from ldp3.verification.statistics import told_apart_p
 
 DRAWN_ONE_BY_ONE = 2_000  # per value, of short reports
 

@@ -12,12 +12,12 @@ from math import ceil, inf, log, log1p
 import numpy as np
 
 from ldp3.arrays import BoolArray, FloatArray, IntArray
+from ldp3.noise import at_least_p
 from ldp3.protocols.base import PureOracle
 from ldp3.verification.base import Finding, exact
 from ldp3.verification.cases import CONFIRMED, DRAWS, SUSPICIOUS, OracleCase, persistent
 from ldp3.verification.statistics import (
     Codes,
-    at_least_p,
     cells,
     clopper_pearson,
     coins,

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from ldp3.arrays import FloatArray, IntArray, Total
+from ldp3.noise import binomial_p
 from ldp3.protocols.base import FrequencyOracle, PureOracle
 from ldp3.types import Tally
 from ldp3.verification.base import Finding, exact
 from ldp3.verification.cases import RUNS, SMALL_DOMAIN, OracleCase, fold, persistent
-from ldp3.verification.statistics import Codes, View, bias_p, binomial_p, spread_p, told_apart_p
+from ldp3.verification.statistics import Codes, View, bias_p, spread_p, told_apart_p
 
 CROWDS = 60, 2_000, 50_000, 10**6, 10**10  # users
 DRAWN = 100  # populations of each size, in a small domain

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldp3.arrays import BoolArray, FloatArray, Reports
+from ldp3.noise import binomial_p
 from ldp3.protocols.base import PureOracle
 from ldp3.verification.base import ALPHA, Finding, exact
 from ldp3.verification.cases import OracleCase, as_bytes, fold, persistent
 from ldp3.verification.independence import view
-from ldp3.verification.statistics import View, binomial_p, told_apart_p
+from ldp3.verification.statistics import View, told_apart_p
 
 VALUES = 1024  # of a domain in which all of them are asked for
 SOME = 500  # reports of each value whose sizes are counted

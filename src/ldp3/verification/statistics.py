@@ -14,21 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldp3.arrays import BoolArray, FloatArray
+from ldp3.noise import at_least_p, binomial_p
 
 MOSTLY = 0.9  # share of errors that are alike, above which the others are rare
 Codes = NDArray[np.uint8]  # small whole numbers that say something, a row for each report
 GUESSED_CELLS = 8  # pairs of bits that are guessed by
-
-
-def binomial_p(
-    successes: NDArray[Any] | np.integer[Any] | int,
-    trials: NDArray[Any] | int,
-    p: float | FloatArray,
-) -> FloatArray:
-    """Exact two-sided p-values of counts that should be Binomial(trials, p)."""
-    k, n = (np.asarray(x, dtype=np.float64) for x in (successes, trials))
-    low, high = at_least_p(n - k, n, 1 - np.asarray(p)), at_least_p(k, n, p)
-    return np.minimum(1.0, 2 * np.minimum(low, high))
 
 
 def far_binomial_p(
@@ -42,17 +32,6 @@ def far_binomial_p(
     made = np.ones(k.shape)
     made[far] = binomial_p(k[far], n[far], p[far])
     return made
-
-
-def at_least_p(
-    successes: NDArray[Any] | int, trials: NDArray[Any] | int, p: float | FloatArray
-) -> FloatArray:
-    """Exact p-values, against more: how likely Binomial(trials, p) is to reach these counts."""
-    from scipy.special import betainc
-
-    k, n = (np.asarray(x, dtype=np.float64) for x in (successes, trials))
-    reached = betainc(np.maximum(k, 1), np.maximum(n - k, 0) + 1, p)
-    return np.where(k > 0, np.where(k > n, 0.0, reached), 1.0)
 
 
 def mean_p(samples: FloatArray, expected: float | FloatArray) -> FloatArray:

@@ -6,17 +6,12 @@ from math import exp
 import numpy as np
 
 from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports
+from ldp3.noise import at_least_p, binomial_p
 from ldp3.protocols.base import PureOracle
 from ldp3.types import Tally
 from ldp3.verification.base import Finding, exact
 from ldp3.verification.cases import OracleCase, as_bytes, persistent
-from ldp3.verification.statistics import (
-    at_least_p,
-    binomial_p,
-    clopper_pearson,
-    coins,
-    far_binomial_p,
-)
+from ldp3.verification.statistics import clopper_pearson, coins, far_binomial_p
 
 BLOCKS = 20  # of the reports of a value
 OFTEN = 5  # times in a block that something happens at the least, or its tail is too long

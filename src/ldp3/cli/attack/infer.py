@@ -11,8 +11,9 @@ from ldp3.printing import show, terminal_width, wrapped
 
 Format = Literal["table", "markdown", "csv", "json"]
 LEGEND = (
-    "guessed: how often the best guess is right; blind: without any report; ceiling: what no "
-    "protocol of this ε exceeds, whatever the attacker knows beforehand."
+    "guessed: how often the best guess is right, with its standard error, or ≈ for a sum as if all "
+    "values were supported independently, where any four are; blind: without any report; ceiling: "
+    "what no protocol of this ε exceeds, whatever the attacker knows beforehand."
 )
 
 

@@ -27,8 +27,9 @@ def inspect(
 ) -> int:
     """Look for fake users in reports: exit code 1 if honest clients would almost never send these.
 
-    Every test is right whatever people hold. Against fake users who send possible reports of one
-    value each, as under GRR, or who randomise honestly, no test can exist.
+    Every test is right whatever people hold; exit code 3 if none applies. Against fake users who
+    send possible reports of one value each, as under GRR, or who randomise honestly, no test can
+    exist.
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ def inspect(
     from ldp3.collection.plan import as_plan
     from ldp3.collection.report_parts import foreign_reports
     from ldp3.threats.detection import inspect_batches
-    from ldp3.threats.report_files import ReportFiles
+    from ldp3.threats.report_batches import ReportFiles
 
     require_once(reports)
     collection = as_plan(plan, plugins)
@@ -54,10 +55,10 @@ def inspect(
         raise InvalidData(f"{reports[0]}: there is no report to inspect.")
     if not some:
         raise foreign_reports(collection, plan.parent, reports, input_format, found.refused)
-    findings = inspect_batches(collection, found, alpha=alpha, seed=seed)
+    inspection = inspect_batches(collection, found, alpha=alpha, seed=seed)
     left_out = ", ".join(f"{rows:,} {reason}" for reason, rows in found.refused.items())
     Console(quiet=quiet).notes([f"Left out: {left_out}."] if left_out else [])
     width = terminal_width()
-    lines = "\n".join(wrapped(line, width) for line in str(findings).split("\n"))
-    show(findings.json() if format == "json" else lines)
-    return 1 if findings.suspicious else 0
+    lines = "\n".join(wrapped(line, width) for line in str(inspection).split("\n"))
+    show(inspection.json() if format == "json" else lines)
+    return inspection.exit_code

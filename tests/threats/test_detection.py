@@ -13,10 +13,9 @@ from ldp3.errors import InvalidParameter, LDPError
 from ldp3.protocols.base import PureOracle
 from ldp3.specs import build
 from ldp3.threats import detection as module
-from ldp3.threats import screening_pass as looks
-from ldp3.threats.detection import inspect, inspect_batches
-from ldp3.threats.findings import Findings
-from ldp3.threats.screening import pair_p_values
+from ldp3.threats import report_batches
+from ldp3.threats.detection import Inspection, inspect, inspect_batches, pair_p_values
+from tests.verification.planted.unusual import SaltedReports
 
 ALPHA = 1e-6
 D, N, FAKES = 30, 20_000, 600
@@ -41,25 +40,27 @@ def honest(spec: str) -> Reports:
     return oracle(spec).perturb(np.repeat(np.arange(D), HONEST), ldp3.stream(1, spec))
 
 
-def attacked(spec: str, attack: str) -> Findings:
+def attacked(spec: str, attack: str) -> Inspection:
     made = build(Attack, attack, targets=TARGETS, honest=HONEST)
     fakes = made.reports(oracle(spec), FAKES, ldp3.stream(2, spec, attack))
     return inspect(oracle(spec), np.concatenate([honest(spec), fakes]))
 
 
-def p_values(found: Findings) -> dict[str, float | None]:
-    return {f.test: f.p_value for f in found.findings}
+def p_values(found: Inspection) -> dict[str, float | None]:
+    return {f.test: f.p_value for f in found.tests}
 
 
 @pytest.mark.parametrize("people", POPULATIONS)
-@pytest.mark.parametrize("spec", ["oue", "rappor", "olh", "blh", "ss", "grr"])
+@pytest.mark.parametrize(
+    "spec", ["oue", "rappor", "olh", "blh", "hrr", "pi_rappor(q=2)", "pgr(q=2)"]
+)
 def test_honest_reports_are_called_suspicious_as_rarely_as_promised(spec: str, people: str) -> None:
     level, runs = 0.2, 100
     values: IntArray = np.repeat(np.arange(6), POPULATIONS[people])
     rng, made = ldp3.stream(3, spec, people), oracle(spec, 6)
     flagged = sum(inspect(made, made.perturb(values, rng), alpha=level).suspicious
                   for _ in range(runs))  # fmt: skip
-    assert flagged <= binom.isf(ALPHA / (6 * len(POPULATIONS)), runs, level)
+    assert flagged <= binom.isf(ALPHA / (7 * len(POPULATIONS)), runs, level)
 
 
 @pytest.mark.parametrize("padding", ["none", "fixed", "law"])
@@ -93,10 +94,37 @@ def test_what_one_test_cannot_see_another_does() -> None:
 
 
 @pytest.mark.parametrize("spec", ["grr", "ss"])
-def test_where_no_test_can_exist_none_claims_to(spec: str) -> None:
+def test_where_there_is_no_test_none_claims_to_be(spec: str) -> None:
     found = attacked(spec, "mga")
     assert not found.suspicious
-    assert p_values(found)["pairs"] is None
+    assert (found.applied, found.exit_code) == ((), 3)
+    assert str(found).endswith("No test applies: whether users are fake cannot be told.")
+
+
+@pytest.mark.parametrize("spec", ["hrr", "pgr", "pi_rappor"])
+def test_reports_of_many_sizes_are_not_said_to_be_of_one(spec: str) -> None:
+    made = oracle(spec, 10)  # 2 to 8, 2 to 4 and 0 to 10 values
+    found = inspect(made, made.perturb(np.arange(2_000) % 10, ldp3.stream(1)))
+    assert not any("equally many" in test.text for test in found.tests)
+    assert p_values(found)["sum"] is not None
+    assert [t.text[:12] for t in found.tests if t.p_value is None] == ["cannot tell:"] * 3
+
+
+def test_the_sum_betrays_reports_that_support_too_many_values() -> None:
+    made = oracle("pi_rappor", 30)
+    assert made.support_sizes == (0, 30)
+    honest_ones = made.perturb(np.arange(20_000) % 30, ldp3.stream(1))
+    everything = np.zeros(600, dtype=honest_ones.dtype)  # the plane that holds all values
+    p = p_values(inspect(made, np.concatenate([honest_ones, everything])))["sum"]
+    assert p is not None
+    assert p < 1e-6
+
+
+def test_what_an_oracle_does_not_say_is_not_guessed() -> None:
+    made = SaltedReports(epsilon=1.0, d=10)  # says nothing of itself
+    found = inspect(made, made.perturb(np.arange(500) % 10, ldp3.stream(1)))
+    assert found.applied == ()
+    assert {test.text.partition(":")[0] for test in found.tests} == {"cannot tell"}
 
 
 @pytest.mark.parametrize("spec", ["oue", "olh"])
@@ -128,7 +156,7 @@ def test_large_domains_are_looked_at_in_part_and_it_is_said(
 ) -> None:
     monkeypatch.setattr(module, "ALL_PAIRS", 10)
     monkeypatch.setattr(module, "WORK", 10**5)
-    found = next(f for f in inspect(oracle("oue"), honest("oue")).findings if f.test == "pairs")
+    found = next(f for f in inspect(oracle("oue"), honest("oue")).tests if f.test == "pairs")
     assert "45 pairs of the largest and a sample, 10 of 30 values" in found.text
     assert "1,000 reports" in found.text
 
@@ -152,8 +180,8 @@ def test_batches_are_found_what_all_at_once_are(spec: str) -> None:
 
 
 def test_repeats_are_counted_with_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(looks, "KEYS", 1_000)
-    repeats, seeds = looks.Repeats(), np.arange(50_000, dtype=np.uint64)
+    monkeypatch.setattr(report_batches, "KEYS", 1_000)
+    repeats, seeds = report_batches.Repeats(), np.arange(50_000, dtype=np.uint64)
     for start in range(0, 50_000, 5_000):
         repeats.add(seeds[start : start + 5_000])
         assert repeats.again == 0
@@ -171,7 +199,7 @@ def test_a_sample_of_reports_has_its_size_and_misses_nobody() -> None:
     times = np.zeros(100, dtype=np.int64)
     for _ in range(400):
         cut = iter([reports[:30], reports[30:31], reports[31:]])
-        chosen = np.concatenate(list(looks.sampled(cut, 100, 20, rng)))
+        chosen = np.concatenate(list(report_batches.sampled(cut, 100, 20, rng)))
         assert len(np.unique(chosen)) == 20
         times[chosen] += 1
     p = binom.sf(times.max() - 1, 400, 0.2) * 100, binom.cdf(times.min(), 400, 0.2) * 100
