@@ -8,9 +8,10 @@ from scipy import stats
 
 import ldp3
 from ldp3.arrays import BoolArray, FloatArray
+from ldp3.domain import Labels
 from ldp3.errors import InvalidData, InvalidParameter
 from ldp3.noise import Noise, Support
-from ldp3.types import Estimate, Tally
+from ldp3.types import Dataset, Estimate, Tally
 from tests.postprocessing.estimates import PROTOCOLS, estimate, steady, support
 
 ALPHA = 1e-6  # chance of a false alarm, per test
@@ -213,3 +214,16 @@ def test_intervals_lie_within_zero_and_one_and_widen_with_the_level() -> None:
 def test_a_level_that_is_none_is_refused(level: float) -> None:
     with pytest.raises(ldp3.LDPError, match="level: must be between 0 and 1, got"):
         estimate([0.5, 0.5]).confidence_interval(level)
+
+
+def test_the_digest_of_a_dataset_stays_what_it_was_for_seeds_are_made_from_it() -> None:
+    """SHA-256 of the histogram in 64 bits, the labels in JSON, and the positions."""
+    two = np.array([1, 2])
+    known = [
+        (Dataset("x", Labels(["a", "é"]), two), "b55ade7e38d00d22"),
+        (Dataset("x", Labels(["1.5", "2.5"], [1.5, 2.5]), two), "72f7b973caa3c618"),
+        (ldp3.load("zipf(d=4, n=25, s=1.0)"), "f1667040cbeb2d79"),
+        (ldp3.load([3, 17, 40], bins=[0, 18, 65]), "c3b618f58fe1480c"),
+    ]
+    for data, start in known:
+        assert data.digest.startswith(start)

@@ -4,6 +4,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 import ldp3
 from ldp3.errors import InvalidData
@@ -224,3 +226,17 @@ def test_a_domain_file_with_a_header_is_refused(tmp_path: Path) -> None:
         table = {"page": ["1", "2"], "x": [1, 2]}
         with pytest.raises(ldp3.errors.InvalidData, match="'page', seems to be a header; delete"):
             ldp3.load(_frame(table, column), column=column, domain=domain)
+
+
+@example(["\x1ca", "a", " b\x1f", "\u2028c", "\u200bc"])
+@given(st.lists(st.text(max_size=4), min_size=1, max_size=12))
+def test_values_are_told_apart_as_a_client_tells_them_apart(values: list[str]) -> None:
+    held = [value.strip() for value in values]
+    kept = [value for value in held if value]
+    if len(set(kept)) < 2:
+        return
+    data = ldp3.load(values, missing="drop", keep_values=True)
+    assert sorted(data.labels) == sorted(set(kept))
+    assert data.values is not None
+    assert [data.labels[code] for code in data.values] == kept
+    assert [data.domain.code(value) for value in values if value.strip()] == data.values.tolist()
