@@ -10,6 +10,7 @@ import pytest
 
 import ldp3
 from ldp3.cli import main
+from ldp3.protocols import OUE
 
 Run = Callable[..., tuple[object, str, str]]
 SILENT = """
@@ -58,9 +59,9 @@ def test_poison_shows_the_formula_beside_the_measurement(run: Run) -> None:
     assert out.count("protocol  method") == 2
     assert out.count("formula: the raw gain in expectation") == 1
     code, out, _ = run(f"{line} --format json", *DATA)
-    rows = json.loads(out)
+    rows = json.loads(out)["gains"]
     assert len(rows) == 8
-    assert {"clean", "attacked", "gain", "sd", "left", "formula", "ceiling"} <= rows[0].keys()
+    assert {"clean", "attacked", "gain", "std", "left", "formula", "ceiling"} <= rows[0].keys()
 
 
 def test_without_r_what_is_best_under_attack_says_how_many_repeats(
@@ -89,26 +90,49 @@ def test_poison_keeps_its_results_where_run_does(run: Run, tmp_path: Path) -> No
 def test_cost_counts_the_fake_users_that_swap_two_values(run: Run) -> None:
     code, out, _ = run("attack cost --overtake 1 0 -p grr oue -e 1 2", *DATA)
     assert code == 0
-    assert len(out.splitlines()) == 6
-    assert out.splitlines()[2].split()[:2] == ["1", "GRR"]
+    said, table, legend = out.split("\n\n")
+    assert " fake users lift 1 over 0 under GRR at ε = 1, " in said
+    assert table.splitlines()[1].split()[:2] == ["1", "GRR"]
+    assert len(table.splitlines()) == 5
+    assert legend.startswith("made to order: ")
 
 
 def test_infer_says_what_is_exact(run: Run) -> None:
     code, out, _ = run("attack infer -p oue --rounds 1 3 --prior uniform truth norm_sub", *DATA)
     assert code == 0
-    table, legend = out.split("\n\n")
+    said, table, legend = out.split("\n\n")
+    assert "of all values are guessed under OUE at ε = 1" in said
     assert len(table.splitlines()) == 7
-    assert all("exact" in line for line in table.splitlines()[1:])
+    assert all(line.split()[5] == "exact" for line in table.splitlines()[1:])
     assert "ceiling: what no protocol of this ε exceeds" in legend
 
 
-def test_cost_and_infer_give_data_too(run: Run) -> None:
-    rows = json.loads(run("attack cost --overtake 1 0 -p grr oue --format json", *DATA)[1])
-    assert [row["protocol"] for row in rows] == ["grr", "oue"]
-    assert rows[0]["made to order"] < rows[0]["honest lies"]
-    out = run("attack infer -p oue --rounds 1 3 --format csv", *DATA)[1]
-    assert out.splitlines()[0] == "epsilon,protocol,prior,rounds,guessed,±,blind,ceiling"
-    assert len(out.splitlines()) == 5
+def test_programs_get_all_digits_under_plain_keys(run: Run) -> None:
+    cost = json.loads(run("attack cost --overtake 1 0 -p grr oue --format json", *DATA)[1])
+    assert [row["protocol"] for row in cost["costs"]] == ["grr", "oue"]
+    first = cost["costs"][0]
+    assert list(first) == ["epsilon", "protocol", "made_to_order", "honest_lies", "weight"]
+    assert first["made_to_order"] < first["honest_lies"]
+    oracle = ldp3.oracle("grr", 1.0, 12)
+    assert first["weight"] == 1 / (oracle.p - oracle.q)  # type: ignore[attr-defined]
+    out = run("attack infer -p oue --rounds 1 3 --format csv", *DATA)[1].splitlines()
+    keys = ["epsilon", "protocol", "prior", "rounds", "guessed", "standard_error", "how"]
+    assert out[0].split(",") == [*keys, "blind", "ceiling"]
+    assert len(out) == 5
+    data = ldp3.load(DATA[1])
+    found = ldp3.inference(OUE(1.0, 12), reports=3, truth=data.frequencies)
+    assert float(out[2].split(",")[4]) == found.success
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "text", "markdown", "latex"])
+def test_a_name_is_no_formula_in_a_table_of_attacks(run: Run, form: str, tmp_path: Path) -> None:
+    name = tmp_path / "=1+1.txt"
+    name.write_text("a\na\nb\n" * 40)
+    line = f"attack poison -p grr -m none -a mga -r 2 --targets b --format {form} -q"
+    code, out, _ = run(line, "-d", str(name))
+    assert code == 0
+    if form == "csv":
+        assert all(row.startswith("'=1+1") for row in out.splitlines()[1:])
 
 
 def test_what_cannot_be_told_is_not_guessed(run: Run, tmp_path: Path) -> None:
@@ -116,11 +140,17 @@ def test_what_cannot_be_told_is_not_guessed(run: Run, tmp_path: Path) -> None:
     line = f"attack infer -p silent olh --prior uniform --plugin {tmp_path / 'silent.py'}"
     code, out, _ = run(line, *DATA)
     assert code == 0
-    silent, hashed = (out.splitlines()[row].split() for row in (1, 2))
+    silent, hashed = (out.splitlines()[row].split() for row in (3, 4))
     assert silent[1:] == ["silent", "uniform", "1", *"––––"]
     assert hashed[5] == "≈"  # the hash functions are not ideal
-    rows = json.loads(run(f"{line} --format json", *DATA)[1])
-    assert [(row["guessed"] is None, row["±"]) for row in rows] == [(True, None), (False, None)]
+    rows = json.loads(run(f"{line} --format json", *DATA)[1])["guesses"]
+    assert [(row["guessed"] is None, row["how"]) for row in rows] == [
+        (True, None),
+        (False, "nearly"),
+    ]
+    assert {row["standard_error"] for row in rows} == {None}
+    alone = run(line.replace(" olh", ""), *DATA)[1]
+    assert alone.startswith("How often values are guessed cannot be told")
 
 
 def collected(folder: Path, attack: str) -> str:

@@ -45,7 +45,7 @@ def test_the_measured_gain_is_the_formula() -> None:
     assert len(found) == 9
     for row in found.iter_rows(named=True):
         # fake reports only: the honest draw is shared. A normal law of the mean of 20 repeats
-        away = abs(row["gain"] - row["formula"]) / (row["sd"] / sqrt(20))
+        away = abs(row["gain"] - row["formula"]) / (row["std"] / sqrt(20))
         assert away < 2 * norm.isf(ALPHA / 18), row  # twice, for sd is measured too
 
 
@@ -74,7 +74,7 @@ def test_errors_and_the_share_that_is_left_are_of_the_same_collections() -> None
     raw, processed = (found.filter(pl.col("method") == name) for name in ("none", "norm_sub"))
     assert raw["left"].to_list() == [1.0]
     assert processed["left"][0] == pytest.approx(processed["gain"][0] / raw["gain"][0])
-    assert processed["fakes"][0] == fake_count("5%", DATA.n) == 158
+    assert processed["fake_users"][0] == fake_count("5%", DATA.n) == 158
 
 
 def test_results_name_the_attack_and_how_many_they_are() -> None:
@@ -125,7 +125,7 @@ def test_each_of_several_numbers_of_fake_users_is_as_if_it_were_alone() -> None:
     own = several.filter(pl.col("attack").str.ends_with(" at 5%"))
     assert own["attack"].unique(maintain_order=True).to_list() == ["ria at 5%", "mga at 5%"]
     assert own.drop("attack").equals(alone.drop("attack"))
-    numbers = dict(several.select("attack", "fakes").unique().rows())
+    numbers = dict(several.select("attack", "fake_users").unique().rows())
     assert (numbers["mga at 1%"], numbers["mga at 5%"], numbers["mga at 300"]) == (30, 158, 300)
 
 

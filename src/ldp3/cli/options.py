@@ -326,6 +326,11 @@ def announce_compiling() -> None:
     on_compile(lambda: say("compiling kernels (first run only)…"))
 
 
+def tell(answer: answers.Answer, format: str) -> None:
+    """Print an answer."""
+    show(answer.render(format, terminal_width(), colours=True))
+
+
 @contextmanager
 def telling(answer: answers.Answer, format: str) -> Iterator[None]:
     """Write files here: the answer comes after them, for whoever reads it may leave at any time.

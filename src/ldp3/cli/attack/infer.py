@@ -1,20 +1,11 @@
 """`ldp3 attack infer`."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from ldp3.cli import options
 from ldp3.cli.data import one_dataset
-from ldp3.errors import InvalidParameter
-from ldp3.printing import show, terminal_width, wrapped
-
-Format = Literal["table", "markdown", "csv", "json"]
-LEGEND = (
-    "guessed: how often the best guess is right, with its standard error, or ≈ for a sum as if all "
-    "values were supported independently, where any four are; blind: without any report; ceiling: "
-    "what no protocol of this ε exceeds, whatever the attacker knows beforehand."
-)
 
 
 def infer(
@@ -27,7 +18,7 @@ def infer(
     data: options.Data = ["flights"],  # noqa: B006
     seed: options.Seed = 0,
     plugins: options.Plugins = [],  # noqa: B006
-    format: Annotated[Format, Parameter(group=options.OUTPUT)] = "table",
+    format: options.AnswerFormat = "text",
     reading: options.ReadingFlags = options.AS_IT_IS,
 ) -> None:
     """Say how often the best attacker guesses a person's value from the person's own reports.
@@ -44,15 +35,11 @@ def infer(
         collection after a post-processing method, such as norm_sub.
     memoised
         Clients send the same report again: then all rounds tell as much as one.
-    format
-        How the table is printed.
     """
-    from ldp3.threats.tables import infer_rows, render
+    from ldp3.threats.sweeps import guesses
 
-    if not all(seen >= 1 for seen in rounds):
-        raise InvalidParameter(f"`rounds` must be at least 1, got {min(rounds)}.")
     users = one_dataset(data, reading, plugins, "An attack is on one collection")
-    rows = infer_rows(
+    found = guesses(
         users,
         options.numbers(epsilon),
         options.specs("-p", protocols),
@@ -62,6 +49,4 @@ def infer(
         seed=seed,
         plugins=plugins,
     )
-    show(render(rows, format, terminal_width()))
-    if format in ("table", "markdown"):
-        show(f"\n{wrapped(LEGEND, terminal_width())}")
+    options.tell(found, format)

@@ -9,10 +9,8 @@ from ldp3.cli.console import Console
 from ldp3.cli.data import users
 from ldp3.cli.run import announced, measured
 from ldp3.errors import InvalidParameter
-from ldp3.printing import show, terminal_width
 from ldp3.progress import say
 
-Format = Literal["table", "markdown", "csv", "json"]
 _several = Parameter(consume_multiple=True)
 
 
@@ -35,7 +33,7 @@ def poison(
     plugins: options.Plugins = [],  # noqa: B006
     output: options.MaybeOutput = None,
     fresh: Annotated[bool, Parameter(group=options.OUTPUT)] = False,
-    format: Annotated[Format, Parameter(group=options.OUTPUT)] = "table",
+    format: options.AnswerFormat = "text",
     quiet: options.Quiet = False,
     reading: options.ReadingFlags = options.AS_IT_IS,
 ) -> int:
@@ -59,14 +57,11 @@ def poison(
         Keep all errors in a .csv, .parquet or .json file, or a folder, as `ldp3 run` does.
     fresh
         Start over, whatever the output holds.
-    format
-        How the table is printed.
     """
     from ldp3.attacks.targets import TargetShare
     from ldp3.experiment.grid import experiment
     from ldp3.experiment.looks import built
     from ldp3.threats.poisoning import poisoned
-    from ldp3.threats.tables import render_poison
 
     named = [spec for spec in options.specs("-a", attack) if spec != "none"]
     if not named:
@@ -98,5 +93,5 @@ def poison(
     if not results.complete:
         say("Stopped: the same command goes on from there, if it has an --output.")
         return 128 + (console.signal or 0)
-    show(render_poison(poisoned(lab, results), format, terminal_width()))
+    options.tell(poisoned(lab, results).answer(), format)
     return 0
