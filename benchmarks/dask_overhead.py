@@ -21,51 +21,53 @@ from ldp3.experiment import schedule
 from ldp3.experiment.cells import Block
 from ldp3.experiment.executors import workers
 from ldp3.experiment.grid import experiment
-from ldp3.experiment.lab import Lab
-from ldp3.experiment.tasks import run_block, run_bundle
+from ldp3.experiment.schedule import Task, run_tasks
+from ldp3.experiment.simulator import Simulator
 from ldp3.progress import Progress
 
 WORKERS = 2
 
 
-def blocks(lab: Lab) -> list[Block]:
-    return schedule.blocks(lab, 0, lab.experiment.repeats, ())
+def blocks(simulator: Simulator) -> list[Block]:
+    return schedule.blocks(simulator, 0, simulator.experiment.repeats, ())
 
 
-def half(lab: Lab, part: int) -> float:
+def half(simulator: Simulator, part: int) -> float:
     """Every other block, in a row; the processor time that it took."""
     began = time.process_time()
-    run_bundle(lab, [(run_block, block) for block in blocks(lab)[part::WORKERS]])
+    run_tasks(simulator, [Task(block) for block in blocks(simulator)[part::WORKERS]])
     return time.process_time() - began
 
 
-def without_scheduler(client: distributed.Client, lab: Lab) -> None:
+def without_scheduler(client: distributed.Client, simulator: Simulator) -> None:
     addresses = list(client.nthreads())
     halves = [
-        client.submit(half, lab, part, workers=[address], pure=False)
+        client.submit(half, simulator, part, workers=[address], pure=False)
         for part, address in enumerate(addresses)
     ]
     client.gather(halves)
 
 
-def with_scheduler(client: distributed.Client, lab: Lab) -> None:
-    silent, todo = Progress(), blocks(lab)
-    with workers(client, None, lab, silent) as staff:
-        assert sum(1 for _ in schedule.outcomes(lab, staff, todo, None, silent)) == len(todo)
+def with_scheduler(client: distributed.Client, simulator: Simulator) -> None:
+    silent, todo = Progress(), blocks(simulator)
+    with workers(client, None, simulator, silent) as staff:
+        assert sum(1 for _ in schedule.outcomes(simulator, staff, todo, None, silent)) == len(todo)
 
 
-def timed(client: distributed.Client, work: Callable[..., None], lab: Lab) -> tuple[float, float]:
+def timed(
+    client: distributed.Client, work: Callable[..., None], simulator: Simulator
+) -> tuple[float, float]:
     """Seconds on the wall, and of all processors."""
     before = sum(client.run(time.process_time).values()) + time.process_time()
     began = time.perf_counter()
-    work(client, lab)
+    work(client, simulator)
     wall = time.perf_counter() - began
     return wall, sum(client.run(time.process_time).values()) + time.process_time() - before
 
 
 def measure(repeats: int = 1_000, rounds: int = 5) -> dict[str, Any]:
-    lab = Lab(experiment([load("flights")], 1.0, "paper", "paper", repeats=repeats))
-    small = Lab(experiment([load("flights")], 1.0, "paper", "paper", repeats=20))
+    simulator = Simulator(experiment([load("flights")], 1.0, "paper", "paper", repeats=repeats))
+    small = Simulator(experiment([load("flights")], 1.0, "paper", "paper", repeats=20))
     with (
         distributed.LocalCluster(
             n_workers=WORKERS, threads_per_worker=1, dashboard_address="127.0.0.1:0",
@@ -76,15 +78,15 @@ def measure(repeats: int = 1_000, rounds: int = 5) -> dict[str, Any]:
         without_scheduler(client, small)  # compiles
         bare, dask = [], []
         for _ in range(rounds):
-            bare.append(timed(client, without_scheduler, lab))
-            dask.append(timed(client, with_scheduler, lab))
+            bare.append(timed(client, without_scheduler, simulator))
+            dask.append(timed(client, with_scheduler, simulator))
     (bare_wall, bare_work), (dask_wall, dask_work) = (
         zip(*bare, strict=True),
         zip(*dask, strict=True),
     )
     return {
-        "cells": lab.experiment.size,
-        "blocks": len(blocks(lab)),
+        "cells": simulator.experiment.size,
+        "blocks": len(blocks(simulator)),
         "workers": WORKERS,
         "bare_seconds": median(bare_wall),
         "dask_seconds": median(dask_wall),

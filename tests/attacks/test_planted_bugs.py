@@ -14,7 +14,7 @@ from ldp3.arrays import Reports
 from ldp3.attacks.base import Attack
 from ldp3.attacks.mga import MGA
 from ldp3.attacks.ria import RIA
-from ldp3.experiment.lab import Lab
+from ldp3.experiment.simulator import Simulator
 from ldp3.protocols.base import PureOracle
 from ldp3.randomness import stream
 from ldp3.threats import detection, inference
@@ -44,10 +44,10 @@ def a_bound_without_the_prior(patch: pytest.MonkeyPatch) -> None:
 def clean_and_attacked_apart(patch: pytest.MonkeyPatch) -> None:
     """The honest reports of an attacked collection are others than those of the clean one."""
 
-    def rng(self: Lab, cell: Any, chunk: int) -> np.random.Generator:
+    def rng(self: Simulator, cell: Any, chunk: int) -> np.random.Generator:
         return stream(0, cell.attack, cell.protocol, cell.repeat, chunk)
 
-    patch.setattr(Lab, "_rng", rng)
+    patch.setattr(Simulator, "_rng", rng)
 
 
 def gain_without_what_targets_have(patch: pytest.MonkeyPatch) -> None:

@@ -393,7 +393,7 @@ def test_a_terminal_sees_progress(tmp_path: Path) -> None:
 
 
 def test_numbers_survive_in_the_journal() -> None:
-    from ldp3.experiment.lines import _packed, _unpacked
+    from ldp3.experiment.journal import _packed, _unpacked
 
     odd = np.array([[0.1, np.pi], [5e-324, -0.0]])
     assert _unpacked(_packed(odd)).tobytes() == odd.tobytes()

@@ -25,17 +25,17 @@ from ldp3.arrays import FloatArray, apportion
 from ldp3.domain import Labels
 from ldp3.errors import LDPError
 from ldp3.experiment import dask
-from ldp3.experiment.collect import collect
 from ldp3.experiment.dask import ClusterThreads
 from ldp3.experiment.journal import Journal, open_journal
-from ldp3.experiment.lab import Lab
 from ldp3.experiment.run import benchmark
 from ldp3.experiment.schedule import CHUNKS
+from ldp3.experiment.simulator import Simulator
+from ldp3.experiment.tabulation import tabulated
 from ldp3.metrics.base import Metric
 from ldp3.progress import Progress
 from ldp3.protocols.base import CHUNK
 from ldp3.types import Dataset
-from tests.experiment.running import cells_of, collected, lab, outcomes
+from tests.experiment.running import cells_of, collected, outcomes, simulator
 from tests.posix import posix
 
 DATA = Dataset("small", Labels([str(v) for v in range(10)]), apportion(1 / np.arange(1, 11), 1_000))
@@ -123,7 +123,7 @@ def test_the_chunks_of_many_users_add_up_to_the_same_table(client: distributed.C
 
 
 def test_small_tasks_go_in_bundles(client: distributed.Client) -> None:
-    at = lab(DATA, 1, ["grr", "oue"], "norm_sub", repeats=4_000)
+    at = simulator(DATA, 1, ["grr", "oue"], "norm_sub", repeats=4_000)
     submitted = 0
     executor = type(client.get_executor())
     before = executor.submit
@@ -142,18 +142,18 @@ def test_small_tasks_go_in_bundles(client: distributed.Client) -> None:
 
 
 def test_the_experiment_is_built_once_on_each_worker(client: distributed.Client) -> None:
-    at = lab(DATA, 1, ["grr", "oue"], "norm_sub", repeats=400, seed=1)
+    at = simulator(DATA, 1, ["grr", "oue"], "norm_sub", repeats=400, seed=1)
     list(outcomes(at, client))
-    keys = client.run(_keys_of_labs)
+    keys = client.run(_keys_kept)
     assert len(keys) == 2
     for there in keys.values():
         assert there == [at.experiment.key]
 
 
-def _keys_of_labs() -> list[str]:
-    from ldp3.experiment import lab
+def _keys_kept() -> list[str]:
+    from ldp3.experiment import simulator
 
-    return list(lab._labs)
+    return list(simulator._kept)
 
 
 def test_a_plug_in_is_sent_and_need_not_be_seen(client: distributed.Client, tmp_path: Path) -> None:
@@ -161,14 +161,14 @@ def test_a_plug_in_is_sent_and_need_not_be_seen(client: distributed.Client, tmp_
     tables = []
     for factor in (2, 3):  # an edited file is another plug-in, also for a worker that knew it
         path.write_text(SLOW.replace("0.01", "0").replace("abs", f"{factor} * abs"))
-        at = lab(DATA, 1, "grr", "norm", "slow", repeats=4, plugins=[path])
+        at = simulator(DATA, 1, "grr", "norm", "slow", repeats=4, plugins=[path])
         here = collected(at, outcomes(at, threads=1)).table
         assert here.equals(collected(at, _without(path, at, client)).table)
         tables.append(here["value"].to_numpy())
     assert np.allclose(tables[1], tables[0] * 1.5)
 
 
-def _without(path: Path, at: Lab, client: distributed.Client) -> list[Any]:
+def _without(path: Path, at: Simulator, client: distributed.Client) -> list[Any]:
     path.unlink()
     return list(outcomes(at, client))
 
@@ -187,14 +187,14 @@ def test_a_class_is_refused_with_what_to_do(client: distributed.Client) -> None:
 
 @posix("no other process can be sent this signal there")
 def test_killed_workers_cost_only_their_running_tasks(slow: Path) -> None:
-    at = lab(DATA, 1, ["grr", "oue"], "norm", "slow", repeats=60, plugins=[slow])
+    at = simulator(DATA, 1, ["grr", "oue"], "norm", "slow", repeats=60, plugins=[slow])
     here = collected(at, outcomes(at, threads=2)).table
     done: list[Any] = []
     with local_cluster(2) as client:
         pids = list(client.run(os.getpid).values())
         for outcome in outcomes(at, client):
             done.append(outcome)
-            if len(done) in (2, 5):  # at last nobody is left who ever held the lab
+            if len(done) in (2, 5):  # at last nobody is left who ever held the simulator
                 os.kill(pids.pop(), signal.SIGKILL)
         assert not set(pids)
     assert len({o.block for o in done}) == len(done)
@@ -202,7 +202,7 @@ def test_killed_workers_cost_only_their_running_tasks(slow: Path) -> None:
 
 
 def test_a_lost_scheduler_is_one_line_and_the_journal_goes_on(slow: Path, tmp_path: Path) -> None:
-    at = lab(DATA, 1, ["grr", "oue"], "norm", "slow", repeats=60, plugins=[slow])
+    at = simulator(DATA, 1, ["grr", "oue"], "norm", "slow", repeats=60, plugins=[slow])
     output = tmp_path / "x.parquet"
     journal = open_journal(output, at.experiment)
     assert journal is not None
@@ -219,12 +219,12 @@ def test_a_lost_scheduler_is_one_line_and_the_journal_goes_on(slow: Path, tmp_pa
     rest = list(outcomes(at, threads=2, done=before))
     for outcome in rest:
         journal.measured.add(outcome)
-    table = collect(at, journal.measured, {}).table
+    table = tabulated(at, journal.measured, {}).table
     journal.close()
     assert table.equals(collected(at, outcomes(at, threads=2)).table)
 
 
-def _run_until_killed(at: Lab, address: str, journal: Journal, scheduler: Popen[str]) -> None:
+def _run_until_killed(at: Simulator, address: str, journal: Journal, scheduler: Popen[str]) -> None:
     for outcome in outcomes(at, address, progress=Silent()):
         journal.append(outcome)
         scheduler.kill()
@@ -250,7 +250,7 @@ class Silent(Progress):
 def test_stopping_takes_back_what_waits_and_keeps_what_is_done(
     client: distributed.Client, slow: Path
 ) -> None:
-    at = lab(DATA, 1, "grr", "norm", "slow", repeats=400, plugins=[slow])
+    at = simulator(DATA, 1, "grr", "norm", "slow", repeats=400, plugins=[slow])
     seen: list[Any] = []
 
     class Impatient(Progress):
@@ -265,7 +265,7 @@ def test_stopping_takes_back_what_waits_and_keeps_what_is_done(
 
 
 def test_progress_adds_up_to_all_cells(client: distributed.Client) -> None:
-    at = lab(DATA, 1, ["grr", "oue"], "norm_sub", repeats=100)
+    at = simulator(DATA, 1, ["grr", "oue"], "norm_sub", repeats=100)
     ticks: list[float] = []
 
     class Counting(Progress):
@@ -329,7 +329,7 @@ def test_the_real_versions_agree(client: distributed.Client) -> None:
 
 def test_a_cluster_without_workers_is_waited_for() -> None:
     silent = Silent()
-    at = lab(DATA, 1, "grr", "norm_sub", repeats=4)
+    at = simulator(DATA, 1, "grr", "norm_sub", repeats=4)
     with local_cluster(0) as client:
         timer = threading.Timer(0.5, lambda: client.cluster.scale(1))
         timer.start()

@@ -16,7 +16,7 @@ from ldp3.postprocessing.normalising import NormSub
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.protocols.grr import GRR
 from ldp3.types import Dataset
-from tests.experiment.running import lab
+from tests.experiment.running import simulator
 
 DATA = Dataset("small", Labels(["a", "b", "c"]), np.array([50, 30, 20]))
 
@@ -96,7 +96,7 @@ def test_nonsense_is_refused_in_one_line(changes: dict[str, object], reason: str
 
 
 def test_blocks_cover_every_repeat_once() -> None:
-    small = lab(DATA, [0.5, 1], ["grr", "oue"], "norm_sub")
+    small = simulator(DATA, [0.5, 1], ["grr", "oue"], "norm_sub")
     done = {replace(cell, repeat=r) for cell in small.cells for r in (0, 4, 5)}
     for start, stop in ((0, 1), (0, 3), (0, 10), (3, 100)):
         cut = blocks(small, start, stop, done)
@@ -108,7 +108,7 @@ def test_blocks_cover_every_repeat_once() -> None:
 
 def test_a_cell_of_many_chunks_is_a_block_of_its_own() -> None:
     many = Dataset("many", Labels(["a", "b"]), np.array([2**19, 2**19]))
-    by_users = lab(many, 1, "grr", "norm_sub", simulate="users")
+    by_users = simulator(many, 1, "grr", "norm_sub", simulate="users")
     assert by_users.chunks(by_users.cells[0]) > 8
     assert {len(block) for block in blocks(by_users, 0, 100, ())} == {1}
 

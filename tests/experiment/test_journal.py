@@ -10,28 +10,28 @@ from hypothesis import strategies as st
 from ldp3.domain import Labels
 from ldp3.errors import LDPError
 from ldp3.experiment.cells import Outcome, exact_sums, from_sums
-from ldp3.experiment.collect import collect
 from ldp3.experiment.journal import Journal, difference, open_journal, path_of
-from ldp3.experiment.lab import Lab
+from ldp3.experiment.simulator import Simulator
+from ldp3.experiment.tabulation import tabulated
 from ldp3.results.table import Results
 from ldp3.types import Dataset
-from tests.experiment.running import cells_of, collected, lab, outcomes
+from tests.experiment.running import cells_of, collected, outcomes, simulator
 
 DATA = Dataset("small", Labels(["a", "b", "c"]), np.array([500, 300, 200]))
 
 
-def small(**changes: Any) -> Lab:
+def small(**changes: Any) -> Simulator:
     given: dict[str, Any] = {"epsilons": [0.5, 1], "protocols": ["grr", "oue"], "repeats": 9}
-    return lab(DATA, methods="norm_sub", **{**given, **changes})
+    return simulator(DATA, methods="norm_sub", **{**given, **changes})
 
 
-def opened(output: Path, at: Lab, fresh: bool = False) -> Journal:
+def opened(output: Path, at: Simulator, fresh: bool = False) -> Journal:
     journal = open_journal(output, at.experiment, fresh)
     assert journal is not None
     return journal
 
 
-def begin(output: Path, at: Lab, blocks: int) -> Sequence[Outcome]:
+def begin(output: Path, at: Simulator, blocks: int) -> Sequence[Outcome]:
     """A run that is stopped after so many blocks."""
     journal = opened(output, at)
     for outcome in list(outcomes(at))[:blocks]:
@@ -40,11 +40,11 @@ def begin(output: Path, at: Lab, blocks: int) -> Sequence[Outcome]:
     return journal.measured.outcomes
 
 
-def finish(output: Path, at: Lab) -> Results:
+def finish(output: Path, at: Simulator) -> Results:
     journal = opened(output, at)
     for outcome in outcomes(at, done=cells_of(journal.measured.outcomes)):
         journal.append(outcome)
-    results = collect(at, journal.measured, {})
+    results = tabulated(at, journal.measured, {})
     journal.finish(results)
     return results
 
@@ -60,7 +60,6 @@ def test_a_resumed_run_ends_with_the_same_results(tmp_path: Path, name: str, kee
     assert resumed.means.equals(whole.means)  # type: ignore[union-attr, arg-type]
     if keep == "estimates":
         assert resumed.estimates.equals(whole.estimates)  # type: ignore[union-attr, arg-type]
-    assert not path_of(tmp_path / name).exists()
 
 
 def test_finished_blocks_are_not_lost_and_not_run_again(tmp_path: Path) -> None:
@@ -150,7 +149,7 @@ def test_another_run_is_refused_with_the_reason(
 def test_other_data_under_the_same_name_is_refused(tmp_path: Path) -> None:
     begin(tmp_path / "x.csv", small(), blocks=2)
     other = Dataset("small", Labels(["a", "b", "c"]), np.array([500, 200, 300]))
-    changed = lab(other, [0.5, 1], ["grr", "oue"], "norm_sub", repeats=9)
+    changed = simulator(other, [0.5, 1], ["grr", "oue"], "norm_sub", repeats=9)
     with pytest.raises(LDPError, match="the content of the dataset small has changed"):
         open_journal(tmp_path / "x.csv", changed.experiment)
 
@@ -196,7 +195,33 @@ def test_killed_between_output_and_journal_is_complete(tmp_path: Path) -> None:
     finish(output, at)
     path_of(output).write_bytes(left)
     assert open_journal(output, at.experiment) is None
-    assert not path_of(output).exists()
+    longer = small(repeats=12)
+    assert finish(output, longer).table.equals(collected(longer, outcomes(longer)).table)
+
+
+@pytest.mark.parametrize("name", ["x.csv", "folder"])
+def test_a_finished_journal_has_one_line_for_each_cell(tmp_path: Path, name: str) -> None:
+    output, at = tmp_path / name, small()
+    finish(output, at)
+    head, saved, *cells = path_of(output).read_bytes().splitlines()
+    assert (b"journal" in head, b"saved" in saved) == (True, True)
+    assert len(cells) == len(at.cells)
+    journal = opened(output, small(repeats=12))
+    assert cells_of(journal.measured.outcomes) == cells_of(list(outcomes(at)))
+    journal.close()
+
+
+def test_a_table_that_took_the_place_of_an_output_is_not_ours(tmp_path: Path) -> None:
+    """The journal that stays behind does not vouch for what somebody put there since."""
+    output = tmp_path / "x.csv"
+    finish(output, small())
+    output.write_text("mine")
+    output.with_name("x.csv.manifest.json").unlink()
+    with pytest.raises(LDPError, match="is no output of ours"):
+        open_journal(output, small().experiment)
+    assert output.read_text() == "mine"
+    output.unlink()
+    assert finish(output, small()).table.equals(collected(small(), outcomes(small())).table)
 
 
 @pytest.mark.parametrize("fresh", [False, True])

@@ -26,7 +26,7 @@ from ldp3.errors import InvalidData, LDPError
 from ldp3.experiment.journal import open_journal, path_of
 from ldp3.experiment.run import run
 from ldp3.types import Dataset
-from tests.experiment.running import lab, outcomes
+from tests.experiment.running import outcomes, simulator
 from tests.faults.test_power_cuts import Quiet
 
 PLAN = Plan("pages", "olh", 1.0, 50)
@@ -145,7 +145,7 @@ def test_no_damaged_dataset_or_result_is_more_than_one_line(tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_a_damaged_journal_never_changes_the_table(tmp_path: Path) -> None:
-    rng, at = random.Random(0), lab(DATA, [1.0], ["grr", "oue"], "norm_sub", repeats=3)
+    rng, at = random.Random(0), simulator(DATA, [1.0], ["grr", "oue"], "norm_sub", repeats=3)
     expected = run(at, threads=1).table
     output = tmp_path / "x.csv"
     journal = open_journal(output, at.experiment)
@@ -172,7 +172,7 @@ def test_a_damaged_journal_never_changes_the_table(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("changed", ["crlf", "doubled", "backwards"])
 def test_lines_of_a_journal_in_any_form_count_once(tmp_path: Path, changed: str) -> None:
-    at, output = lab(DATA, [1.0], ["grr", "oue"], "norm_sub", repeats=3), tmp_path / "x.csv"
+    at, output = simulator(DATA, [1.0], ["grr", "oue"], "norm_sub", repeats=3), tmp_path / "x.csv"
     journal = open_journal(output, at.experiment)
     assert journal is not None
     for outcome in outcomes(at):
@@ -189,7 +189,7 @@ def test_lines_of_a_journal_in_any_form_count_once(tmp_path: Path, changed: str)
 
 
 def test_a_journal_without_seals_is_refused_and_fresh_starts_over(tmp_path: Path) -> None:
-    at, output = lab(DATA, [1.0], ["grr"], "norm_sub", repeats=3), tmp_path / "x.csv"
+    at, output = simulator(DATA, [1.0], ["grr"], "norm_sub", repeats=3), tmp_path / "x.csv"
     path_of(output).write_text(json.dumps({"journal": at.experiment.identity}) + "\n{}\n")
     with pytest.raises(LDPError, match="of another version: start over with `fresh`"):
         open_journal(output, at.experiment)
@@ -200,7 +200,7 @@ def test_a_journal_without_seals_is_refused_and_fresh_starts_over(tmp_path: Path
 
 @pytest.mark.parametrize("journal", ["", "\n", "something else\n"])
 def test_a_strangers_file_beside_a_journal_is_not_touched(tmp_path: Path, journal: str) -> None:
-    at, output = lab(DATA, [1.0], ["grr"], "norm_sub", repeats=3), tmp_path / "visits.csv"
+    at, output = simulator(DATA, [1.0], ["grr"], "norm_sub", repeats=3), tmp_path / "visits.csv"
     output.write_text("theirs")
     (tmp_path / "visits.csv.journal").write_text(journal)
     for fresh in (False, True):
@@ -210,7 +210,7 @@ def test_a_strangers_file_beside_a_journal_is_not_touched(tmp_path: Path, journa
 
 
 def test_a_strangers_file_that_came_while_a_run_was_stopped_is_not_touched(tmp_path: Path) -> None:
-    at, output = lab(DATA, [1.0], ["grr"], "norm_sub", repeats=3), tmp_path / "visits.csv"
+    at, output = simulator(DATA, [1.0], ["grr"], "norm_sub", repeats=3), tmp_path / "visits.csv"
     journal = open_journal(output, at.experiment)
     assert journal is not None
     journal.append(next(iter(outcomes(at))))

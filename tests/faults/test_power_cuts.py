@@ -10,13 +10,13 @@ from ldp3.collection.client import Client
 from ldp3.collection.plan import Plan
 from ldp3.domain import Labels
 from ldp3.experiment.journal import Journal, open_journal
-from ldp3.experiment.lab import Lab
 from ldp3.experiment.run import run
+from ldp3.experiment.simulator import Simulator
 from ldp3.files import write_text
 from ldp3.progress import Progress
 from ldp3.results.table import Results, load_results
 from ldp3.types import Dataset
-from tests.experiment.running import lab
+from tests.experiment.running import simulator
 from tests.faults.disk import Disk, restored
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc tells what is synced")
@@ -31,8 +31,8 @@ class Quiet(Progress):
         self.notes.append(text)
 
 
-def small(seed: int = 0) -> Lab:
-    return lab(DATA, [1.0], ["grr", "oue"], "norm_sub", repeats=3, seed=seed)
+def small(seed: int = 0) -> Simulator:
+    return simulator(DATA, [1.0], ["grr", "oue"], "norm_sub", repeats=3, seed=seed)
 
 
 def result(output: Path, fresh: bool = False, seed: int = 0) -> Results:
@@ -79,7 +79,8 @@ def test_whatever_a_power_cut_leaves_the_same_command_goes_on(
             again = result(crashed / output, fresh=fresh)
             assert again.table.equals(expected), when
             left = {path.name for path in crashed.iterdir() if not path.name.endswith(".tmp")}
-            assert left <= {"x.csv", "x.csv.manifest.json", "out"}, when
+            journal = f"{output}.journal"
+            assert left <= {"x.csv", "x.csv.manifest.json", "out", journal}, when
 
 
 def _is_the_old_run(output: Path) -> bool:

@@ -12,8 +12,8 @@ import ldp3
 from ldp3.attacks.targets import TargetShare, fake_count
 from ldp3.errors import InvalidParameter
 from ldp3.experiment.grid import experiment
-from ldp3.experiment.lab import Lab
 from ldp3.experiment.run import run
+from ldp3.experiment.simulator import Simulator
 from ldp3.threats.poisoning import poisoned
 
 ALPHA = 1e-6
@@ -21,9 +21,9 @@ DATA = ldp3.load("zipf(s=1.1, d=12, n=3_000)")
 TARGETS = ("bottom:3",)
 
 
-def lab(attacks: Any = ("ria", "mga"), fakes: Any = "5%", **more: Any) -> Lab:
+def simulator(attacks: Any = ("ria", "mga"), fakes: Any = "5%", **more: Any) -> Simulator:
     settings: dict[str, Any] = {"repeats": 20, "protocols": ["grr", "oue", "olh"], **more}
-    return Lab(
+    return Simulator(
         experiment(
             [DATA],
             methods="norm_sub",
@@ -36,12 +36,12 @@ def lab(attacks: Any = ("ria", "mga"), fakes: Any = "5%", **more: Any) -> Lab:
     )
 
 
-def table(at: Lab) -> pl.DataFrame:
+def table(at: Simulator) -> pl.DataFrame:
     return poisoned(at, run(at)).table
 
 
 def test_the_measured_gain_is_the_formula() -> None:
-    found = table(lab(["ria", "mga", "rpa"])).filter(pl.col("method") == "none")
+    found = table(simulator(["ria", "mga", "rpa"])).filter(pl.col("method") == "none")
     assert len(found) == 9
     for row in found.iter_rows(named=True):
         # fake reports only: the honest draw is shared. A normal law of the mean of 20 repeats
@@ -50,19 +50,21 @@ def test_the_measured_gain_is_the_formula() -> None:
 
 
 def test_no_fake_users_no_gain_whatever_the_method() -> None:
-    found = table(lab(fakes=0, repeats=3))
+    found = table(simulator(fakes=0, repeats=3))
     assert found["gain"].to_list() == [0.0] * 12
     assert found["clean"].to_list() == found["attacked"].to_list()
 
 
 def test_clean_numbers_are_those_of_a_run_without_attacks() -> None:
-    alone = run(lab("none", repeats=3)).table
-    beside = run(lab(repeats=3)).table.filter(pl.col("attack") == "none")
+    alone = run(simulator("none", repeats=3)).table
+    beside = run(simulator(repeats=3)).table.filter(pl.col("attack") == "none")
     assert alone.equals(beside)
 
 
 def test_users_one_by_one_gain_as_much() -> None:
-    found = table(lab("mga(padding='none')", protocols=["grr", "oue"], simulate="users", repeats=8))
+    found = table(
+        simulator("mga(padding='none')", protocols=["grr", "oue"], simulate="users", repeats=8)
+    )
     for row in found.filter(pl.col("method") == "none").iter_rows(named=True):
         # supports of fake reports are fixed but for the choice of a target, which moves nothing
         # of the sum; what varies is the honest draw's weight, β times its own error
@@ -70,7 +72,7 @@ def test_users_one_by_one_gain_as_much() -> None:
 
 
 def test_errors_and_the_share_that_is_left_are_of_the_same_collections() -> None:
-    found = table(lab("mga", protocols="oue", repeats=4))
+    found = table(simulator("mga", protocols="oue", repeats=4))
     raw, processed = (found.filter(pl.col("method") == name) for name in ("none", "norm_sub"))
     assert raw["left"].to_list() == [1.0]
     assert processed["left"][0] == pytest.approx(processed["gain"][0] / raw["gain"][0])
@@ -87,11 +89,11 @@ def test_results_name_the_attack_and_how_many_they_are() -> None:
 
 def test_an_attack_that_was_asked_for_and_cannot_be_is_refused() -> None:
     with pytest.raises(InvalidParameter, match="steer cannot be carried out against olh"):
-        lab("steer", protocols=["olh"])
+        simulator("steer", protocols=["olh"])
 
 
 def test_of_a_set_what_cannot_be_attacked_is_left_out_and_said() -> None:
-    at = lab("mga", protocols="all")
+    at = simulator("mga", protocols="all")
     assert "MGA cannot be carried out against HR: left out there." in at.notes
     assert ("mga", "hr") not in {(c.attack, c.protocol) for c in at.cells}
     assert ("none", "hr") in {(c.attack, c.protocol) for c in at.cells}
@@ -100,7 +102,7 @@ def test_of_a_set_what_cannot_be_attacked_is_left_out_and_said() -> None:
 @pytest.mark.parametrize("bad", ["100%", "1.5", -1, "many", float("nan"), True, None, "-3%"])
 def test_a_number_of_fakes_that_cannot_be_is_refused(bad: object) -> None:
     with pytest.raises(InvalidParameter, match="fake_users"):
-        lab(fakes=bad)
+        simulator(fakes=bad)
 
 
 @pytest.mark.parametrize("bad", ["top:0", "bottom:13", "nobody", [], [3]])
@@ -120,8 +122,8 @@ def test_random_targets_come_from_the_seed() -> None:
 
 
 def test_each_of_several_numbers_of_fake_users_is_as_if_it_were_alone() -> None:
-    several = table(lab(fakes=["1%", "5%", 300], repeats=3))
-    alone = table(lab(fakes="5%", repeats=3))
+    several = table(simulator(fakes=["1%", "5%", 300], repeats=3))
+    alone = table(simulator(fakes="5%", repeats=3))
     own = several.filter(pl.col("attack").str.ends_with(" at 5%"))
     assert own["attack"].unique(maintain_order=True).to_list() == ["ria at 5%", "mga at 5%"]
     assert own.drop("attack").equals(alone.drop("attack"))
@@ -132,7 +134,7 @@ def test_each_of_several_numbers_of_fake_users_is_as_if_it_were_alone() -> None:
 @pytest.mark.parametrize("given", [[], ["1%", "100%"], [5, -1]])
 def test_several_numbers_of_which_one_cannot_be_are_refused(given: list[Any]) -> None:
     with pytest.raises(InvalidParameter, match="`fake_users`"):
-        lab(fakes=given)
+        simulator(fakes=given)
 
 
 def test_a_target_that_is_no_text_is_refused_in_one_line() -> None:
@@ -141,6 +143,6 @@ def test_a_target_that_is_no_text_is_refused_in_one_line() -> None:
 
 
 def test_words_of_a_spec_need_no_quotes() -> None:
-    assert [c.spec for c in lab(["mga(padding=law)"]).experiment.attacks[1:]] == [
+    assert [c.spec for c in simulator(["mga(padding=law)"]).experiment.attacks[1:]] == [
         "mga(padding='law')"
     ]

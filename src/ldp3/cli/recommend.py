@@ -123,14 +123,14 @@ def recommend(
 
 def _dry_run(d: int, ex: "Experiment", threads: int | None) -> None:
     """What would compete, and for how long at most."""
-    from ldp3.experiment.forecast import forecast
-    from ldp3.experiment.lab import Lab
+    from ldp3.experiment.schedule import forecast
+    from ldp3.experiment.simulator import Simulator
     from ldp3.recommendation import race
 
-    lab = Lab(replace(ex, repeats=1, repeats_asked=True, limit=False))
-    one, many, looks = forecast(lab, threads).elapsed, race.populations(d), race.looks(d)
+    simulator = Simulator(replace(ex, repeats=1, repeats_asked=True, limit=False))
+    one, many, looks = forecast(simulator, threads).elapsed, race.populations(d), race.looks(d)
     heat = race.heat(d)
-    combinations = sum(int(lab.applies(cell).sum()) for cell in lab.cells)
+    combinations = sum(int(simulator.applies(cell).sum()) for cell in simulator.cells)
     show(f"protocols  {' '.join(c.spec for c in ex.protocols)}")
     show(f"methods    {' '.join(c.spec for c in ex.methods)}")
     if heat:

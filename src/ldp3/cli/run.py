@@ -18,7 +18,7 @@ from ldp3.progress import say
 
 if TYPE_CHECKING:
     from ldp3.experiment.grid import Keep
-    from ldp3.experiment.lab import Lab
+    from ldp3.experiment.simulator import Simulator
     from ldp3.results.table import Results
 
 
@@ -78,14 +78,14 @@ def run(
         the command line says as well wins.
     """
     from ldp3.experiment.grid import experiment
-    from ldp3.experiment.looks import built
+    from ldp3.experiment.repeats import prepared
 
     if keep_estimates and output is None:
         raise InvalidParameter("`keep_estimates` needs a folder to keep them in: --output FOLDER.")
     if report is not None:
         _refuse_page(report)
     console = Console(quiet=quiet)
-    lab = built(
+    simulator = prepared(
         experiment(
             users(data, reading, plugins, population, [output, report], console),
             options.numbers(epsilon),
@@ -100,15 +100,15 @@ def run(
             plugins=plugins,
         )
     )
-    announced(lab, console)
+    announced(simulator, console)
     if dry_run:
-        return _dry_run(lab, threads)
-    results = measured(lab, executor, threads, output, fresh, console)
+        return _dry_run(simulator, threads)
+    results = measured(simulator, executor, threads, output, fresh, console)
     if len(results.table):
         _show(results, format, report if results.complete else None)
     if results.complete:
         return 0
-    say(f"Stopped with {_done(results)} of {lab.experiment.size} cells done: {_kept(output)}")
+    say(f"Stopped with {_done(results)} of {simulator.experiment.size} cells done: {_kept(output)}")
     return 128 + (console.signal or 0)
 
 
@@ -146,11 +146,13 @@ def _refuse_page(page: Path) -> None:
     page_path(page)
 
 
-def _dry_run(lab: "Lab", threads: int | None) -> int:
-    from ldp3.experiment.forecast import forecast
+def _dry_run(simulator: "Simulator", threads: int | None) -> int:
+    from ldp3.experiment.schedule import forecast
 
-    ex, expected = lab.experiment, forecast(lab, threads)
-    by_users = list(dict.fromkeys(c.protocol for c in lab.cells if lab.way(c) == "users"))
+    ex, expected = simulator.experiment, forecast(simulator, threads)
+    by_users = list(
+        dict.fromkeys(c.protocol for c in simulator.cells if simulator.way(c) == "users")
+    )
     for one in ex.datasets:
         show(f"data       {one.name}: n = {one.n:,}, d = {one.d:,}")
     show(f"epsilon    {' '.join(f'{e:g}' for e in ex.epsilons)}")
@@ -174,13 +176,13 @@ def _dry_run(lab: "Lab", threads: int | None) -> int:
     return 0
 
 
-def announced(lab: "Lab", console: Console) -> None:
+def announced(simulator: "Simulator", console: Console) -> None:
     """Say what a person should know before the run."""
-    console.notes([*lab.notes, *said_of(*lab.experiment.epsilons)])
+    console.notes([*simulator.notes, *said_of(*simulator.experiment.epsilons)])
 
 
 def measured(
-    lab: "Lab",
+    simulator: "Simulator",
     executor: str,
     threads: int | None,
     output: Path | None,
@@ -195,5 +197,5 @@ def measured(
     with console:
         about = {"command": shlex.join(["ldp3", *expanded(sys.argv[1:])])}
         return execute(
-            lab, executor, threads, output=output, fresh=fresh, progress=console, about=about
+            simulator, executor, threads, output=output, fresh=fresh, progress=console, about=about
         )

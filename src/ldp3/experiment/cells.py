@@ -4,7 +4,7 @@ A *cell* is one collection: dataset × ε × attack × protocol × repeat. Every
 is applied to the cell's one estimate, so methods compare paired.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -81,7 +81,7 @@ class Measured:
     def __init__(self) -> None:
         self.outcomes: list[Outcome] = []  # without their sums
         self.sums: dict[Cell, IntArray] = {}  # by the first repeat of a cell
-        self.summed = True  # all of it; the blocks of a finished table have no sums
+        self.summed = True  # all of it: a run that kept scores only may have begun
         self.cells: set[Cell] = set()
 
     def add(self, outcome: Outcome) -> None:
@@ -94,22 +94,42 @@ class Measured:
         self.outcomes.append(replace(outcome, sums=None))
         self.cells.update(outcome.block.cells)
 
+    def by_cell(self) -> dict[Cell, list[Outcome]]:
+        """The outcomes of each cell in the order of their repeats."""
+        found: dict[Cell, list[Outcome]] = {}
+        for outcome in sorted(self.outcomes, key=lambda o: o.block.cell.repeat):
+            found.setdefault(outcome.block.cell.first, []).append(outcome)
+        return found
+
+    def joined(self) -> Iterator[Outcome]:
+        """Each cell as one block, where all of its repeats are there."""
+        for cell, parts in self.by_cell().items():
+            kept = [part.estimates for part in parts if part.estimates is not None]
+            yield Outcome(
+                Block(cell, parts[-1].block.stop),
+                np.concatenate([part.values for part in parts]),
+                self.sums[cell] if self.summed else None,
+                np.concatenate(kept) if kept else None,
+                sum(part.seconds for part in parts),
+                np.concatenate([part.limits for part in parts]),
+            )
+
 
 def exact_sums(frequencies: Sequence[FloatArray]) -> IntArray:
     """Sums as whole numbers of two sizes: the same however the terms are ordered and grouped."""
     scaled = np.nan_to_num(np.stack(frequencies)) * _HIGH
     high = np.floor(scaled)
     low = np.floor((scaled - high) * _LOW)
-    return carried(np.stack([high, low]).astype(np.int64).sum(axis=1))
+    return _carried(np.stack([high, low]).astype(np.int64).sum(axis=1))
 
 
 def from_sums(sums: IntArray) -> FloatArray:
     """The sums as numbers again."""
-    high, low = carried(sums)
+    high, low = _carried(sums)
     return (high + low / _LOW) / _HIGH
 
 
-def carried(sums: IntArray) -> IntArray:
+def _carried(sums: IntArray) -> IntArray:
     """The one way to write such sums: what the small parts have too much goes to the large."""
     carry = sums[1] // int(_LOW)
     return np.stack([sums[0] + carry, sums[1] - carry * int(_LOW)])

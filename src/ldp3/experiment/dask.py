@@ -1,7 +1,7 @@
 """Workers on other machines: the executor of a Dask cluster.
 
-The lab is a task of its own, on which all others depend. So Dask sends it to each worker once and
-holds it there, also to workers that join later, and makes it again from the scheduler's copy if
+The simulator is a task of its own, on which all others depend. So Dask sends it to each worker once
+and holds it there, also to workers that join later, and makes it again from the scheduler's copy if
 the workers that held it are gone. It travels as specs, the histogram and the source of the
 plug-ins: workers read no files of ours.
 """
@@ -19,8 +19,8 @@ from urllib.parse import urlsplit
 
 from ldp3.errors import InvalidParameter, LDPError
 from ldp3.experiment.grid import PACKAGES, Experiment
-from ldp3.experiment.lab import Lab
-from ldp3.experiment.tasks import Workers
+from ldp3.experiment.schedule import Workers
+from ldp3.experiment.simulator import Simulator
 from ldp3.progress import Progress
 
 if TYPE_CHECKING:
@@ -47,18 +47,21 @@ def on_dask(executor: object) -> bool:
 
 
 @contextmanager
-def cluster(where: "Client | str", count: int, lab: Lab, progress: Progress) -> Iterator[Workers]:
+def cluster(
+    where: "Client | str", count: int, simulator: Simulator, progress: Progress
+) -> Iterator[Workers]:
     """The workers of a Dask cluster.
 
     `where` is a client, which stays open, the address of a scheduler, or ``"dask"`` for a cluster
     of `count` processes on this machine.
     """
-    _refuse_strangers(lab.experiment)
+    _refuse_classes(simulator.experiment)
     with _client(where, count, progress.note) as client, _losses_told(client):
         threads = ClusterThreads(client, progress)
         threads()
-        # pickled here, or the scheduler would build the lab too
-        there = client.submit(pickle.loads, pickle.dumps(lab), key=f"ldp3-{lab.experiment.key}")
+        # pickled here, or the scheduler would build the simulator too
+        key = f"ldp3-{simulator.experiment.key}"
+        there = client.submit(pickle.loads, pickle.dumps(simulator), key=key)
         yield Workers(client.get_executor(pure=False), there, threads, BUNDLE)
 
 
@@ -66,7 +69,7 @@ def cluster(where: "Client | str", count: int, lab: Lab, progress: Progress) -> 
 def cluster_executor(
     where: "Client | str", count: int, note: Callable[[str], None]
 ) -> Iterator[Executor]:
-    """The bare executor of a cluster, for tasks that need no lab."""
+    """The bare executor of a cluster, for tasks that need no simulator."""
     with _client(where, count, note) as client, _losses_told(client):
         yield client.get_executor(pure=False)
 
@@ -249,7 +252,7 @@ def _losses_told(client: "Client") -> Iterator[None]:
         ) from error
 
 
-def _refuse_strangers(experiment: Experiment) -> None:
+def _refuse_classes(experiment: Experiment) -> None:
     """Classes do not travel: a worker would need the module that defines them."""
     for choice in (*experiment.protocols, *experiment.methods, *experiment.metrics):
         if isinstance(choice.thing, str):

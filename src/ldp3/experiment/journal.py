@@ -1,35 +1,44 @@
 """Nothing finished is lost: a run with an output writes down each block as it ends.
 
-The journal stands beside the output. Its first line says what the run is, every other line holds
-one block, with its numbers bit by bit, under a seal: blocks whose lines are damaged run again.
-Whoever is killed leaves at worst half a line at the end, which is cut off. Before files of the
-output are written, a line says so: until then, what stands there is not ours. When the output is
-complete and on the disk, the journal goes.
-
-A run that adds repeats to a finished output first copies that output's blocks into its journal:
-from then on the journal holds everything, whatever happens to the output.
+The journal stands beside the output, and stays there: a run with more repeats goes on from it. Its
+first line says what the run is, every other line holds one block, with its numbers bit by bit,
+under a seal: blocks whose lines are damaged run again. Whoever is killed leaves at worst half a
+line at the end, which is cut off. Before files of the output are written, a line says so, and when
+they are: only between the two may half of what stands there be ours.
 """
 
 import json
 import os
 import re
 import time
-from collections.abc import Iterator
+from base64 import b64decode, b64encode
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ldp3.errors import InvalidData, InvalidParameter, LDPError
-from ldp3.experiment.cells import Measured, Outcome
-from ldp3.experiment.earlier import goes_on, may_go_on, planned
+from ldp3.experiment.cells import Block, Cell, Measured, Outcome, exact_sums, from_sums
 from ldp3.experiment.grid import Experiment
-from ldp3.experiment.lines import read, written
+from ldp3.experiment.repeats import asks_for_more, require_no_shorter
 from ldp3.files import lock, sealed, sync_folder, unsealed
-from ldp3.results.storage import files_of, is_table, read_manifest, read_table
+from ldp3.results.storage import (
+    files_of,
+    is_table,
+    read_manifest,
+    read_table,
+    require_unchanged,
+)
 from ldp3.results.table import Results
 
 SYNCED = 2.0  # seconds of finished work that a power cut may cost, at most, beside the last block
+_SAVING, _SAVED = {"output": "saving"}, {"output": "saved"}
+_HEAD = re.compile(rb'([0-9a-f]{16} )?\{"journal":')
 
 
 class Journal:
@@ -41,22 +50,25 @@ class Journal:
         self.experiment = experiment
         self.file = file
         self.measured = Measured()
-        self.finished = 0  # repeats in an output that is complete, to which others are added
         self.damaged = 0  # lines whose blocks run again
         self._synced = time.monotonic()
 
     def append(self, outcome: Outcome) -> None:
         """Keep a block; it is with the operating system when this returns, and soon on the disk."""
-        self._write(written(outcome), time.monotonic() - self._synced > SYNCED)
+        self._write(_written(outcome), time.monotonic() - self._synced > SYNCED)
         self.measured.add(outcome)
 
     def finish(self, results: Results) -> None:
-        """Write the output, then forget the journal."""
+        """Write the output; keep one line for each cell, from which more repeats go on."""
         self._write(_SAVING)
         results.save(self.output)
+        self.file.truncate(0)  # with the output on the disk, a power cut costs no more than time
+        self._write({"journal": self.experiment.identity}, sync=False)
+        self._write(_SAVED, sync=False)
+        for outcome in self.measured.joined():
+            self._write(_written(outcome), sync=False)
+        os.fsync(self.file.fileno())
         self.file.close()
-        self.path.unlink()
-        sync_folder(self.path.parent)
 
     def _write(self, content: dict[str, Any], sync: bool = True) -> None:
         try:
@@ -80,25 +92,34 @@ class Journal:
         """Take over what an earlier run wrote, or write the first line."""
         self.file.seek(0)
         first = self.file.readline()
-        run = self._run(first, fresh)
+        run = self._first(first, fresh)
         if run is None:  # nothing yet, or killed while writing it
             self.file.truncate(0)
             self._write({"journal": self.experiment.identity})
             sync_folder(self.path.parent)
             return
-        self._require_same(run)
+        if reason := difference(run, self.experiment.identity):
+            raise _refusal(self.output, "holds part of another run", reason)
+        stopped: dict[str, Any] | None = run  # what has not measured all that it was to
         size = len(first)
         for line in self.file:
             if not line.endswith(b"\n"):  # half of one
                 break
-            run = self._take_over(line) or run
+            found = _parsed(line)
+            if found is None:
+                self.damaged += bool(line.strip())
+            elif "cell" in found and self._wants(outcome := _read(found)):
+                self.measured.add(outcome)
+            elif "journal" in found or "output" in found:
+                stopped = found.get("journal")
             size += len(line)
         self.file.truncate(size)  # the file is open for appending: writing goes on at the end
-        may_go_on(run, self.experiment.identity, self.output)
-        if run["repeats"] != self.experiment.repeats:
+        if stopped is not None:
+            require_no_shorter(stopped, self.experiment.identity, self.output)
+        if stopped is None or stopped["repeats"] != self.experiment.repeats:
             self._write({"journal": self.experiment.identity})
 
-    def _run(self, first: bytes, fresh: bool) -> dict[str, Any] | None:
+    def _first(self, first: bytes, fresh: bool) -> dict[str, Any] | None:
         """What the first line says the run is; None to start over."""
         head = _parsed(first)
         if head is not None and "journal" in head:
@@ -119,20 +140,7 @@ class Journal:
             f"with `fresh`."
         )
 
-    def _take_over(self, line: bytes) -> dict[str, Any] | None:
-        """Add the block of a line; or what it says the run is, from here on."""
-        found = _parsed(line)
-        if found is None:
-            self.damaged += bool(line.strip())
-        elif "cell" in found and self.wants(outcome := read(found)):
-            self.measured.add(outcome)
-        return None if found is None else found.get("journal")
-
-    def _require_same(self, run: dict[str, Any]) -> None:
-        if reason := difference(run, self.experiment.identity):
-            raise _refusal(self.output, "holds part of another run", reason)
-
-    def wants(self, outcome: Outcome) -> bool:
+    def _wants(self, outcome: Outcome) -> bool:
         """Whether a block of an earlier run is new, and kept as much as this run is to keep."""
         keep = "scores" if is_table(self.output) else self.experiment.keep
         less = (keep != "scores" and outcome.sums is None) or (
@@ -140,10 +148,6 @@ class Journal:
         )
         some = outcome.block.stop <= self.experiment.repeats
         return some and not less and self.measured.cells.isdisjoint(outcome.block.cells)
-
-
-_SAVING = {"saving": True}
-_HEAD = re.compile(rb'([0-9a-f]{16} )?\{"journal":')
 
 
 def path_of(output: Path) -> Path:
@@ -162,15 +166,14 @@ def open_journal(output: Path, experiment: Experiment, fresh: bool = False) -> J
     that cannot be written is refused here, before there is anything to lose.
     """
     with _refusing(output):
-        before = _earlier(output)
+        before = _complete(output)
         if before is not None and not fresh:
             if reason := difference(before, experiment.identity):
                 raise _refusal(output, "holds another run", reason)
-            if not goes_on(before, experiment.identity, output):
-                _forget(path_of(output), before)
+            if not asks_for_more(before, experiment.identity, output):
                 return None
+            require_unchanged(output, before)
         journal = Journal(output, experiment, _opened(output))
-        journal.finished = 0 if before is None or fresh else before["repeats"]
         try:
             if not lock(journal.file):
                 raise LDPError(f"Another run is writing {str(output)!r} at this moment.")
@@ -211,21 +214,7 @@ def _forget_files(output: Path) -> None:
             sync_folder(path.parent)
 
 
-def _forget(journal: Path, run: dict[str, Any]) -> None:
-    """Remove the journal of a finished run that was killed just before it did so itself."""
-    heads = [found["journal"] for found in _lines(journal) if "journal" in found]
-    if heads and heads[-1]["repeats"] == planned(run):  # none that adds to it
-        journal.unlink()
-
-
-def _lines(journal: Path) -> Iterator[dict[str, Any]]:
-    """What stands in a journal, if it is there, without what is damaged."""
-    if journal.is_file():
-        with journal.open("rb") as file:
-            yield from (found for line in file if (found := _parsed(line)) is not None)
-
-
-def _earlier(output: Path) -> dict[str, Any] | None:
+def _complete(output: Path) -> dict[str, Any] | None:
     """What a complete output of ours holds; None if there is none. A stranger's is refused."""
     table, *_, manifest = files_of(output)
     there = [path for path in files_of(output) if _holds_something(path)]
@@ -235,13 +224,22 @@ def _earlier(output: Path) -> dict[str, Any] | None:
             return None
         if {"data", "seed", "versions"} <= set(found):
             return found if table in there else None
-    if not there or _SAVING in _lines(path_of(output)):
+    if not there or _is_being_saved(path_of(output)):
         return None
     if manifest.exists() and manifest not in there and _is_results(table):  # only its zeros are
         return None
     raise InvalidParameter(
         f"{str(there[0])!r} exists and is no output of ours: choose another `output`, or move it."
     )
+
+
+def _is_being_saved(journal: Path) -> bool:
+    """Whether a run was about to write its output: what is there may be half of that."""
+    if not journal.is_file():
+        return False
+    with journal.open("rb") as file:
+        marks = [found for line in file if (found := _parsed(line)) in (_SAVING, _SAVED)]
+    return marks[-1:] == [_SAVING]
 
 
 def _manifest(path: Path) -> dict[str, Any] | None:
@@ -267,11 +265,11 @@ def _holds_something(path: Path) -> bool:
         return any(piece.strip(b"\0") for piece in iter(lambda: file.read(2**16), b""))
 
 
-def difference(before: dict[str, Any], now: dict[str, Any]) -> str | None:
+def difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
     """The first thing in which two runs differ, but for their repeats, in words."""
     for name, value in now.items():
         old = before.get(name)
-        if old == value or name in ("repeats", "repeats_asked"):  # that is for `goes_on` to judge
+        if old == value or name in ("repeats", "repeats_asked"):
             continue
         if isinstance(value, dict) and isinstance(old, dict):
             part = next(k for k in {**old, **value} if old.get(k) != value.get(k))
@@ -313,3 +311,44 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
     text = unsealed(line)
     found = None if text is None else json.loads(text)
     return found if isinstance(found, dict) else None
+
+
+def _written(outcome: Outcome) -> dict[str, Any]:
+    """What JSON can hold of an outcome."""
+    sums: NDArray[Any] | None = outcome.sums
+    if outcome.sums is not None and len(outcome.block) == 1:
+        sums = from_sums(outcome.sums)  # half as long, and nothing is lost: it fits into a float
+    return {
+        "cell": asdict(outcome.block.cell),
+        "stop": outcome.block.stop,
+        "values": _packed(outcome.values),
+        "sums": _packed(sums),
+        "estimates": _packed(outcome.estimates),
+        "seconds": outcome.seconds,
+        "limits": _packed(outcome.limits),
+    }
+
+
+def _read(found: dict[str, Any]) -> Outcome:
+    """The outcome that was written."""
+    values, sums, estimates = (_unpacked(found[name]) for name in ("values", "sums", "estimates"))
+    block = Block(Cell(**found["cell"]), found["stop"])
+    if sums is not None and len(block) == 1:
+        sums = exact_sums([sums])
+    limits = _unpacked(found["limits"])
+    return Outcome(block, values, sums, estimates, found["seconds"], limits)
+
+
+def _packed(array: NDArray[Any] | None) -> list[Any] | None:
+    if array is None:
+        return None
+    little = array.astype(array.dtype.newbyteorder("<"))
+    return [little.dtype.str, list(array.shape), b64encode(little.tobytes()).decode()]
+
+
+def _unpacked(packed: list[Any] | None) -> Any:
+    if packed is None:
+        return None
+    kind, shape, text = packed
+    array = np.frombuffer(b64decode(text), dtype=kind).reshape(shape)
+    return array.astype(array.dtype.newbyteorder("="))

@@ -26,7 +26,6 @@ from ldp3.types import Estimate
 
 SIGHT = 6.5  # standard deviations from an estimate where a frequency still counts: e^-21
 FINE = 8  # frequencies closer than one in so many standard deviations are told from no estimate
-SCORED = 0.015  # milliseconds that one metric takes, at least
 ALIKE = 32  # estimates closer than one in so many standard deviations are answered as one
 
 
@@ -74,13 +73,6 @@ class SeparableOracle:
             if metric.bayes is not None:
                 out[:, i] = metric(truth, points[metric.bayes]), metric(truth, distribution)
         return out
-
-    def cost(self, metrics: Sequence[Metric]) -> float:
-        """About how many milliseconds `scores` takes: by sizes, never by a clock."""
-        d, wanted = int(self.each.sum()), sum(metric.bayes is not None for metric in metrics)
-        answers = min(d, ALIKE * (2 * SIGHT + self.tau[-1]))
-        pairs = answers * min(len(self.tau), 2 * SIGHT * FINE)
-        return 0.07 + 1.2e-4 * d + 4e-6 * float(pairs) + 2 * SCORED * wanted
 
     def _tau(self, f: FloatArray) -> FloatArray:
         """∫ df / sd(f), where the noise has standard deviation one."""

@@ -4,20 +4,23 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+import polars as pl
+
 from ldp3.datasets.loading import load_all
 from ldp3.errors import InvalidParameter, as_path, as_python, require, several
-from ldp3.experiment import earlier, schedule
+from ldp3.experiment import schedule
 from ldp3.experiment.cells import Measured, Outcome
-from ldp3.experiment.collect import collect
 from ldp3.experiment.executors import workers
 from ldp3.experiment.grid import Named, Reference, Way, experiment
 from ldp3.experiment.journal import Journal, open_journal
-from ldp3.experiment.lab import Lab
-from ldp3.experiment.looks import Looks, built
+from ldp3.experiment.repeats import UntilSettled, prepared
 from ldp3.experiment.schedule import Wanted
+from ldp3.experiment.simulator import Simulator
+from ldp3.experiment.tabulation import tabulated
 from ldp3.progress import Bar, Progress
 from ldp3.results.storage import is_table
 from ldp3.results.table import Results, load_results
@@ -44,7 +47,7 @@ class Rule(Protocol):
 
 
 def run(
-    lab: Lab,
+    simulator: Simulator,
     executor: "Executor | Client | str | None" = None,
     threads: int | None = None,
     *,
@@ -62,43 +65,43 @@ def run(
 
     Parameters
     ----------
-    lab
+    simulator
         The experiment, built.
     executor, threads
         Who works: see `benchmark`.
     output, fresh
         Where to keep results, and whether to start over whatever is there.
     rule
-        Measure in looks, and only what the rule wants. Without one, `Looks` says when to stop if
-        nobody asked for a number of repeats.
+        Measure in looks, and only what the rule wants. Without one, `UntilSettled` says when to
+        stop if nobody asked for a number of repeats.
     progress
         Who is told, and may ask to stop.
     about
         What else the manifest should say: the command, the population.
     """
-    if output is not None and lab.experiment.keep == "estimates" and is_table(output):
+    ex = simulator.experiment
+    if output is not None and ex.keep == "estimates" and is_table(output):
         raise InvalidParameter("`keep_estimates` needs a folder: give one as `output`.")
     progress = progress or Progress()
-    looks = None if rule or lab.experiment.repeats_asked else Looks(lab)
-    journal = None if output is None else open_journal(output, lab.experiment, fresh)
+    chosen = None if rule or ex.repeats_asked else UntilSettled(simulator)
+    journal = None if output is None else open_journal(output, ex, fresh)
     if output is not None and journal is None:
-        return _shown(lab, output, progress)
+        return _finished(simulator, output, progress)
     measured = Measured() if journal is None else journal.measured
     began = time.monotonic()
     try:
-        if journal is not None:
-            if journal.damaged:
-                progress.note(f"{journal.damaged} lines of {journal.path} are damaged: run again.")
-            _add_to_finished(lab, journal)
-        last = _measure(lab, executor, threads, journal, measured, rule or looks, progress)
-        complete = last is not None
-        ended = {"complete": complete, "elapsed": time.monotonic() - began}
-        chosen: dict[str, Any] = {} if looks is None else {"looks": looks.looks}
-        chosen |= {"repeats": last} if complete else {}
-        results = collect(lab, measured, {**chosen, **(about or {}), **ended})
-        if lab.experiment.keep != "scores" and not measured.summed:
+        if journal is not None and journal.damaged:
+            progress.note(f"{journal.damaged} lines of {journal.path} are damaged: run again.")
+        last = _measure(simulator, executor, threads, journal, measured, rule or chosen, progress)
+        ended: dict[str, Any] = {"complete": last is not None, "elapsed": time.monotonic() - began}
+        if chosen is not None:
+            ended["looks"] = chosen.looks
+        if last is not None:
+            ended["repeats"] = last
+        results = tabulated(simulator, measured, {**(about or {}), **ended})
+        if ex.keep != "scores" and not measured.summed:
             progress.note(f"{output} holds no mean frequencies to go on from: they are left out.")
-        if journal is not None and complete:
+        if journal is not None and results.complete:
             journal.finish(results)
     finally:
         if journal is not None:
@@ -106,32 +109,30 @@ def run(
     return results
 
 
-def _shown(lab: Lab, output: Path, progress: Progress) -> Results:
+def _finished(simulator: Simulator, output: Path, progress: Progress) -> Results:
     """What a finished output holds of this run: all, or the first repeats."""
     found = load_results(output)
-    there, wanted = found.manifest["repeats"], lab.experiment.repeats
-    if wanted == there or not lab.experiment.repeats_asked:
+    there, wanted = found.manifest["repeats"], simulator.experiment.repeats
+    if wanted == there or not simulator.experiment.repeats_asked:
         progress.note(f"{output} holds this run already and is left alone; `fresh` runs it again.")
         return found
-    first = earlier.first_repeats(lab, output)
-    lost = lab.experiment.keep != "scores" and first.means is None
-    without = ", without mean frequencies, which are known of all only" if lost else ""
+    lost = "" if found.means is None else ", without mean frequencies, which are known of all only"
     progress.note(
-        f"{output} holds {there} repeats and is left alone: the first {wanted} are shown{without}."
+        f"{output} holds {there} repeats and is left alone: the first {wanted} are shown{lost}."
     )
-    return first
-
-
-def _add_to_finished(lab: Lab, journal: Journal) -> None:
-    """Begin with the blocks of the finished output, where the journal has not got them yet."""
-    if journal.finished:
-        for outcome in list(earlier.blocks(lab, journal.output, journal.finished)):
-            if journal.wants(outcome):
-                journal.append(outcome)
+    first, kept = pl.col("repeat") < wanted, found.estimates
+    about = {name: value for name, value in found.manifest.items() if name != "looks"}
+    return replace(
+        found,
+        table=found.table.filter(first),
+        manifest={**about, "repeats": wanted, "repeats_asked": True},
+        means=None,
+        estimates=None if kept is None else kept.filter(first),
+    )
 
 
 def _measure(
-    lab: Lab,
+    simulator: Simulator,
     executor: "Executor | Client | str | None",
     threads: int | None,
     journal: Journal | None,
@@ -140,20 +141,22 @@ def _measure(
     progress: Progress,
 ) -> int | None:
     """Run what is left to run, look by look; the repeats at the last one, None if stopped."""
-    done, size = frozenset(measured.cells), len(lab.cells) * lab.experiment.repeats
+    repeats = simulator.experiment.repeats
+    done, size = frozenset(measured.cells), len(simulator.cells) * repeats
     progress.expect(size, len(done))
     if done:
         progress.note(f"{len(done)} of {size} cells are done already; going on.")
-    for outcome in measured.outcomes if rule is not None else ():
-        rule.hear(outcome)  # type: ignore[union-attr]
+    if rule is not None:
+        for outcome in measured.outcomes:
+            rule.hear(outcome)
     keep = measured.add if journal is None else journal.append
     start = 0
-    with workers(executor, threads, lab, progress) as staff:
-        for stop in [lab.experiment.repeats] if rule is None else rule.looks:
+    with workers(executor, threads, simulator, progress) as staff:
+        for stop in [repeats] if rule is None else rule.looks:
             wanted = None if rule is None else rule.wanted()
-            todo = schedule.blocks(lab, start, stop, done, wanted)
+            todo = schedule.blocks(simulator, start, stop, done, wanted)
             finished = 0
-            with closing(schedule.outcomes(lab, staff, todo, wanted, progress)) as running:
+            with closing(schedule.outcomes(simulator, staff, todo, wanted, progress)) as running:
                 for outcome in running:
                     keep(outcome)
                     finished += 1
@@ -246,7 +249,7 @@ def benchmark(
     datasets = load_all(data, plugins=files)
     if population is not None:
         datasets = [one.scaled(population) for one in datasets]
-    lab = built(
+    simulator = prepared(
         experiment(
             datasets, epsilons, protocols, methods, metrics, repeats=repeats, seed=seed,
             simulate=simulate, reference=reference,
@@ -257,4 +260,6 @@ def benchmark(
     with progress or Bar() as shown:
         path = None if output is None else as_path(output, "a file or a folder")
         about = {} if population is None else {"population": as_python(population)}
-        return run(lab, executor, threads, output=path, fresh=fresh, progress=shown, about=about)
+        return run(
+            simulator, executor, threads, output=path, fresh=fresh, progress=shown, about=about
+        )

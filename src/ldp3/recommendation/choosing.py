@@ -27,8 +27,8 @@ import numpy as np
 from ldp3.arrays import BoolArray, FloatArray, IntArray
 from ldp3.experiment.cells import Cell
 from ldp3.experiment.grid import NOBODY, Experiment
-from ldp3.experiment.lab import Lab
 from ldp3.experiment.run import Rule, run
+from ldp3.experiment.simulator import Simulator
 from ldp3.noise import Noise, PureNoise
 from ldp3.plugins import PREFIX
 from ldp3.postprocessing.base import PostProcessor
@@ -67,7 +67,7 @@ class Answers:
     def to(self, question: Question) -> Advice:
         """The answer for one ε and metric."""
         contest, (epsilon, metric) = self._decider(question), question
-        ex = contest.lab.experiment
+        ex = contest.simulator.experiment
         standing = contest.standings[question]
         assert standing.reason is not None
         regret, prices = self._weighed(question)
@@ -81,7 +81,7 @@ class Answers:
         off = self._errors(epsilon, (best.protocol, best.method))
         values, unheld, at_once = self._values(epsilon, best.protocol, off)
         oracle = self._oracle(epsilon, best.protocol)
-        refine = contest.lab.methods[contest.methods.index(best.method)]
+        refine = contest.simulator.methods[contest.methods.index(best.method)]
         return Advice(
             epsilon,
             metric,
@@ -148,7 +148,7 @@ class Answers:
     @property
     def _n(self) -> int:
         """Users that the answer is for."""
-        return next(iter(self.contest.lab.datasets.values())).n
+        return next(iter(self.contest.simulator.datasets.values())).n
 
     def _values(
         self, epsilon: float, protocol: str, off: FloatArray
@@ -169,7 +169,7 @@ class Answers:
 
     def _errors(self, epsilon: float, chosen: Combination) -> FloatArray:
         """How far each value is off in new collections, one row each."""
-        ex, (protocol, method) = self.contest.lab.experiment, chosen
+        ex, (protocol, method) = self.contest.simulator.experiment, chosen
         methods = [c for c in ex.methods if c.spec in ("none", method)]
         checks: Experiment = replace(
             ex,
@@ -182,24 +182,24 @@ class Answers:
             seed=ex.seed + 1,  # not the collections that chose it
             keep="estimates",
         )
-        kept = run_whole(Lab(checks), self._executor, self._threads, self._progress).estimates
+        kept = run_whole(Simulator(checks), self._executor, self._threads, self._progress).estimates
         assert kept is not None
         rows = kept.filter(method=method).select("dataset", "frequencies").rows()
-        data = self.contest.lab.datasets
+        data = self.contest.simulator.datasets
         return np.array([np.abs(np.array(f) - data[name].frequencies) for name, f in rows])
 
     def _noise(self, epsilon: float, protocol: str) -> Noise:
-        lab, cell = self.contest.lab, self._cell(epsilon, protocol)
-        oracle, n = lab.oracle(cell), lab.datasets[cell.dataset].n
+        simulator, cell = self.contest.simulator, self._cell(epsilon, protocol)
+        oracle, n = simulator.oracle(cell), simulator.datasets[cell.dataset].n
         if oracle.support is not None:
             return PureNoise.of(oracle.support, n)
-        return oracle.estimate(lab.tally(cell, range(lab.chunks(cell)))).noise
+        return oracle.estimate(simulator.tally(cell, range(simulator.chunks(cell)))).noise
 
     def _oracle(self, epsilon: float, protocol: str) -> FrequencyOracle:
-        return self.contest.lab.oracle(self._cell(epsilon, protocol))
+        return self.contest.simulator.oracle(self._cell(epsilon, protocol))
 
     def _cell(self, epsilon: float, protocol: str) -> Cell:
-        cells = self.contest.lab.cells
+        cells = self.contest.simulator.cells
         return next(c for c in cells if (c.epsilon, c.protocol) == (epsilon, protocol))
 
 
@@ -210,14 +210,14 @@ def _interval(values: FloatArray, limit: float) -> Interval:
 
 
 def run_whole(
-    lab: Lab,
+    simulator: Simulator,
     executor: Executor | str | None,
     threads: int | None,
     progress: Progress,
     rule: Rule | None = None,
 ) -> Results:
     """A run to its end: half of one is no ground for an answer."""
-    results = run(lab, executor, threads, rule=rule, progress=progress)
+    results = run(simulator, executor, threads, rule=rule, progress=progress)
     if not results.complete:
         raise KeyboardInterrupt
     return results

@@ -13,8 +13,8 @@ from ldp3.attacks.base import amplification
 from ldp3.attacks.targets import fake_count
 from ldp3.experiment.cells import Outcome
 from ldp3.experiment.grid import NOBODY
-from ldp3.experiment.lab import Lab
 from ldp3.experiment.schedule import Wanted
+from ldp3.experiment.simulator import Simulator
 from ldp3.postprocessing.base import PostProcessor
 from ldp3.protocols.base import PureOracle
 from ldp3.recommendation import race
@@ -29,20 +29,24 @@ Question = tuple[float, str]  # ε, metric
 class Contest:
     """A race for every question; those of one ε share their cells.
 
-    The datasets of the lab are the populations that a sample may come from. Methods that are
+    The datasets of the simulator are the populations that a sample may come from. Methods that are
     `ineligible` must not win and take no part.
     """
 
-    def __init__(self, lab: Lab, rules: Rules, ineligible: Collection[str] = ()) -> None:
-        ex = lab.experiment
-        self.lab, self.rules, self.ineligible = lab, rules, ineligible
+    def __init__(
+        self, simulator: Simulator, rules: Rules, ineligible: Collection[str] = ()
+    ) -> None:
+        ex = simulator.experiment
+        self.simulator, self.rules, self.ineligible = simulator, rules, ineligible
         self.methods = [c.spec for c in ex.methods]
         self.metrics = [c.spec for c in ex.metrics]
         self.better = {
             spec: metric.better
-            for spec, metric in zip(self.metrics, lab.metrics[ex.datasets[0].name], strict=True)
+            for spec, metric in zip(
+                self.metrics, simulator.metrics[ex.datasets[0].name], strict=True
+            )
         }
-        self._population = {name: i for i, name in enumerate(lab.datasets)}
+        self._population = {name: i for i, name in enumerate(simulator.datasets)}
         self._values: dict[tuple[Combination, Question], FloatArray] = {}
         self.standings: dict[Question, Standing] = {
             (e, u): race.start(len(self.combinations(e))) for e in ex.epsilons for u in self.metrics
@@ -64,12 +68,12 @@ class Contest:
 
     def combinations(self, epsilon: float) -> list[Combination]:
         """Every method on every protocol that it applies to."""
-        first = next(iter(self.lab.datasets))
+        first = next(iter(self.simulator.datasets))
         return [
             (cell.protocol, self.methods[m])
-            for cell in self.lab.cells
+            for cell in self.simulator.cells
             if cell.dataset == first and cell.epsilon == epsilon
-            for m in np.flatnonzero(self.lab.applies(cell))
+            for m in np.flatnonzero(self.simulator.applies(cell))
             if self.methods[m] not in self.ineligible
         ]
 
@@ -107,7 +111,7 @@ class Contest:
         """Which methods are left in some race."""
         needed = {
             (cell.epsilon, cell.protocol): np.zeros(len(self.methods), dtype=bool)
-            for cell in self.lab.cells
+            for cell in self.simulator.cells
         }
         for question in (q for q, standing in self.standings.items() if standing.reason is None):
             left = self.standings[question].running | self._watched(question)
@@ -137,8 +141,10 @@ class RobustContest(Contest):
     worst attack from above, and stays paired, so the race and its promises are as without attacks.
     """
 
-    def __init__(self, lab: Lab, rules: Rules, ineligible: Collection[str] = ()) -> None:
-        super().__init__(lab, rules, ineligible)
+    def __init__(
+        self, simulator: Simulator, rules: Rules, ineligible: Collection[str] = ()
+    ) -> None:
+        super().__init__(simulator, rules, ineligible)
         self._clean: dict[tuple[Combination, Question], FloatArray] = {}
 
     def combinations(self, epsilon: float) -> list[Combination]:
@@ -168,10 +174,14 @@ class RobustContest(Contest):
         (epsilon, metric), clean = question, self.clean(question)
         best = min if self.better[metric] == "lower" else max
         other = best(clean, key=lambda c: clean[c])
-        cell = next(c for c in self.lab.cells if (c.epsilon, c.protocol) == (epsilon, chosen[0]))
-        oracle = self.lab.oracle(cell)
+        cell = next(
+            c for c in self.simulator.cells if (c.epsilon, c.protocol) == (epsilon, chosen[0])
+        )
+        oracle = self.simulator.oracle(cell)
         assert isinstance(oracle, PureOracle)
-        fakes = fake_count(self.lab.experiment.fake_users[0], self.lab.datasets[cell.dataset].n)
+        fakes = fake_count(
+            self.simulator.experiment.fake_users[0], self.simulator.datasets[cell.dataset].n
+        )
         more = abs(clean[chosen] / clean[other] - 1)
         error = f"{names.metric(metric)} = {clean[chosen]:.4g}"
         price = f"{more:.1%} more than {combination(*other)}" if more >= 5e-4 else "the least"
@@ -184,11 +194,11 @@ class RobustContest(Contest):
 
     def _swap(self, oracle: PureOracle, dataset: str) -> int:
         """Fake users who make the second value the first, in expectation."""
-        second, first = np.sort(self.lab.datasets[dataset].histogram)[-2:]
+        second, first = np.sort(self.simulator.datasets[dataset].histogram)[-2:]
         return floor((first - second) * (oracle.p - oracle.q)) + 1
 
 
-def contest_of(lab: Lab, rules: Rules, ineligible: Collection[str] = ()) -> Contest:
-    """The contest of a lab, with or without attackers."""
-    kind = Contest if lab.experiment.attacks == (NOBODY,) else RobustContest
-    return kind(lab, rules, ineligible)
+def contest_of(simulator: Simulator, rules: Rules, ineligible: Collection[str] = ()) -> Contest:
+    """The contest of a simulator, with or without attackers."""
+    kind = Contest if simulator.experiment.attacks == (NOBODY,) else RobustContest
+    return kind(simulator, rules, ineligible)

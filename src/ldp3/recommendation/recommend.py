@@ -11,7 +11,7 @@ from ldp3.datasets.loading import load_all
 from ldp3.errors import InvalidParameter
 from ldp3.experiment.executors import require_threads
 from ldp3.experiment.grid import Experiment, Named, experiment
-from ldp3.experiment.lab import Lab
+from ldp3.experiment.simulator import Simulator
 from ldp3.progress import Bar, Progress, available_cores
 from ldp3.recommendation import race
 from ldp3.recommendation.advice import Advice, Recommendation
@@ -97,13 +97,13 @@ def recommend(
     )
     scaled = ex.datasets[0]
     contests = _contests(sample, ex, 1 - confidence, margin, threads, distribution)
-    lab = contests[0].lab
+    simulator = contests[0].simulator
     with progress or Bar() as shown:
         for before, contest in zip([None, *contests], contests, strict=False):
             if before is not None:
                 contest.follow(before)
             if not contest.decided:
-                run_whole(contest.lab, executor, threads, shown, contest)
+                run_whole(contest.simulator, executor, threads, shown, contest)
         answers = Answers(contests, sample, executor, threads, shown)
         answered = tuple(answers.to(question) for question in contests[0].standings)
         return Recommendation(
@@ -115,7 +115,7 @@ def recommend(
             margin,
             seed,
             answered,
-            (*_robust(contests[0], answered), *_notes(lab, sample, population), *left_out),
+            (*_robust(contests[0], answered), *_notes(simulator, sample, population), *left_out),
         )
 
 
@@ -172,8 +172,8 @@ def _contests(
     made = []
     for each, part in parts:
         some = drawn[part.start : part.stop]
-        lab = Lab(replace(ex, datasets=some, repeats=each.looks[-1], limit=False))
-        made.append(contest_of(lab, each, ("none",) if distribution else ()))
+        simulator = Simulator(replace(ex, datasets=some, repeats=each.looks[-1], limit=False))
+        made.append(contest_of(simulator, each, ("none",) if distribution else ()))
     return made
 
 
@@ -195,9 +195,9 @@ def _robust(contest: Contest, answers: Sequence[Advice]) -> Iterator[str]:
             yield contest.said((found.epsilon, found.metric), chosen)
 
 
-def _notes(lab: Lab, sample: Dataset, population: int | None) -> Iterator[str]:
+def _notes(simulator: Simulator, sample: Dataset, population: int | None) -> Iterator[str]:
     yield from sample.notes
-    yield from lab.notes
+    yield from simulator.notes
     if population is None:
         yield f"The answer is for as many users as the sample has, {sample.n:,}: say how many."
     once = int(np.count_nonzero(sample.histogram == 1))

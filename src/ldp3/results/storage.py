@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +53,8 @@ def write(
         if datasets:
             new[path / DATASETS] = json.dumps(_described(datasets), ensure_ascii=False)
     with ExitStack() as stack:  # what is entered first becomes a file last
-        text = json.dumps(manifest, indent=2, ensure_ascii=False)
-        write_lines(stack.enter_context(whole_file(last)), text)
+        described = stack.enter_context(whole_file(last))
+        digests = {}
         for file, held in new.items():
             temporary = stack.enter_context(whole_file(file))
             if isinstance(held, str):
@@ -61,6 +62,9 @@ def write(
             else:
                 WRITERS[file.suffix](held, temporary)
             sync_file(temporary)
+            digests[file.name] = _digest(temporary)
+        text = json.dumps({**manifest, "files": digests}, indent=2, ensure_ascii=False)
+        write_lines(described, text)
         if last.exists():  # of an earlier run of ours
             for old in (last, *(file for file in files if file not in new)):
                 old.unlink(missing_ok=True)
@@ -82,6 +86,8 @@ def read(target: Path) -> tuple[dict[str, Any], dict[str, pl.DataFrame], dict[st
     if target.is_dir() and not manifest_of(target).exists():
         raise InvalidData(f"{str(target)!r} holds no complete results: manifest.json is missing.")
     manifest = read_manifest(manifest_of(target)) if manifest_of(target).exists() else {}
+    require_unchanged(target, manifest)
+    manifest.pop("files", None)
     if not target.is_dir():
         return manifest, {"table": read_table(target)}, {}
     found = {
@@ -152,6 +158,24 @@ def read_manifest(path: Path) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise InvalidData(f"{str(path)!r} is no manifest.")
     return found
+
+
+def require_unchanged(path: Path, manifest: Mapping[str, Any]) -> None:
+    """Refuse files that are not what the manifest was written for: damaged, or edited."""
+    digests = manifest.get("files")
+    if not isinstance(digests, dict):
+        return
+    for file in files_of(path)[:-1]:
+        if file.exists() and digests.get(file.name) != _digest(file):
+            raise InvalidData(
+                f"{str(file)!r} has changed since its manifest was written: bring the old file "
+                f"back, or run again with `fresh`."
+            )
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
 
 
 def read_table(path: Path) -> pl.DataFrame:

@@ -33,9 +33,7 @@ class Results:
     datasets
         The data by name; none for a table that was read by itself.
     means
-        Frequencies averaged over the repeats: `dataset epsilon attack protocol method frequencies`,
-        and `sums`, the same before the division: d whole numbers of $2^{-20}$, then d of $2^{-60}$.
-        A run with more repeats adds to these.
+        Frequencies averaged over the repeats: `dataset epsilon attack protocol method frequencies`.
     estimates
         The frequencies of every repeat, where they were kept: the same with `repeat`.
     """

@@ -9,7 +9,7 @@ import polars as pl
 from ldp3.answers import Answer, Column, Part, table
 from ldp3.attacks.base import amplification, honest_lying
 from ldp3.attacks.targets import TargetShare
-from ldp3.experiment.lab import Lab
+from ldp3.experiment.simulator import Simulator
 from ldp3.printing import number
 from ldp3.protocols.base import PureOracle
 from ldp3.results import names
@@ -85,7 +85,7 @@ def _decimals(digits: int) -> Callable[[float], str]:
     return lambda value: f"{value:.{digits}f}" if isfinite(value) else "–"
 
 
-def poisoned(lab: Lab, results: Results) -> Poisoned:
+def poisoned(simulator: Simulator, results: Results) -> Poisoned:
     """What each attack of a run gained.
 
     The columns of the table: `clean` and `attacked`, the means of the first metric; `gain`, the
@@ -94,8 +94,8 @@ def poisoned(lab: Lab, results: Results) -> Poisoned:
     expectation; `ceiling`, that of honest lying; `weight`, how many honest votes one fake report
     weighs.
     """
-    ours = next(c.spec for c in lab.experiment.metrics if isinstance(c.thing, TargetShare))
-    error = next(c.spec for c in lab.experiment.metrics if c.spec != ours)
+    ours = next(c.spec for c in simulator.experiment.metrics if isinstance(c.thing, TargetShare))
+    error = next(c.spec for c in simulator.experiment.metrics if c.spec != ours)
     errors, shares = (_paired(results.table, metric) for metric in (error, ours))
     gains = shares.group_by(PLACE, maintain_order=True).agg(
         pl.col("moved").mean().alias("gain"), pl.col("moved").std().fill_null(0.0).alias("std")
@@ -107,7 +107,7 @@ def poisoned(lab: Lab, results: Results) -> Poisoned:
     joined = (
         means.join(gains, on=PLACE, maintain_order="left")
         .join(raw, on=PLACE[:-1], maintain_order="left")
-        .join(pl.DataFrame(list(_theory(lab))), on=PLACE[:-1], maintain_order="left")
+        .join(pl.DataFrame(list(_theory(simulator))), on=PLACE[:-1], maintain_order="left")
         .with_columns((pl.col("gain") / pl.col("raw")).alias("left"))
         .drop("raw")
     )
@@ -122,9 +122,10 @@ def _paired(table: pl.DataFrame, metric: str) -> pl.DataFrame:
     return attacked.with_columns((pl.col("value") - pl.col("clean")).alias("moved"))
 
 
-def _theory(lab: Lab) -> Iterator[dict[str, object]]:
-    for cell in lab.cells:
-        attack, oracle, m = lab.attackers.attack(cell), lab.oracle(cell), lab.attackers.number(cell)
+def _theory(simulator: Simulator) -> Iterator[dict[str, object]]:
+    for cell in simulator.cells:
+        oracle, attackers = simulator.oracle(cell), simulator.attackers
+        attack, m = attackers.attack(cell), attackers.number(cell)
         if attack is None or not isinstance(oracle, PureOracle):
             continue
         yield {

@@ -60,7 +60,7 @@ def poison(
     """
     from ldp3.attacks.targets import TargetShare
     from ldp3.experiment.grid import experiment
-    from ldp3.experiment.looks import built
+    from ldp3.experiment.repeats import prepared
     from ldp3.threats.poisoning import poisoned
 
     named = [spec for spec in options.specs("-a", attack) if spec != "none"]
@@ -69,7 +69,7 @@ def poison(
             "`attack` names no attack: take mga or ria, see `ldp3 list attacks`."
         )
     console = Console(quiet=quiet)
-    lab = built(
+    simulator = prepared(
         experiment(
             users(data, reading, plugins, population, [output], console),
             options.numbers(epsilon),
@@ -86,12 +86,12 @@ def poison(
             targets=targets,
         )
     )
-    if all(cell.attack == "none" for cell in lab.cells):
+    if all(cell.attack == "none" for cell in simulator.cells):
         raise InvalidParameter(f"None of {', '.join(named)} can be carried out here.")
-    announced(lab, console)
-    results = measured(lab, executor, threads, output, fresh, console)
+    announced(simulator, console)
+    results = measured(simulator, executor, threads, output, fresh, console)
     if not results.complete:
         say("Stopped: the same command goes on from there, if it has an --output.")
         return 128 + (console.signal or 0)
-    options.tell(poisoned(lab, results).answer(), format)
+    options.tell(poisoned(simulator, results).answer(), format)
     return 0

@@ -7,20 +7,18 @@ import numpy as np
 import polars as pl
 
 from ldp3.arrays import FloatArray, IntArray
-from ldp3.experiment.cells import Cell, Measured, Outcome, carried, from_sums
-from ldp3.experiment.lab import Lab
+from ldp3.experiment.cells import Cell, Measured, Outcome, from_sums
+from ldp3.experiment.simulator import Simulator
 from ldp3.results.axes import SCHEMA
 from ldp3.results.table import Results
 from ldp3.types import Dataset
 
 
-def collect(lab: Lab, measured: Measured, about: Mapping[str, Any]) -> Results:
+def tabulated(simulator: Simulator, measured: Measured, about: Mapping[str, Any]) -> Results:
     """The results of the blocks that ran; `about` goes into the manifest."""
-    by_cell: dict[Cell, list[Outcome]] = {cell: [] for cell in lab.cells}
-    for outcome in sorted(measured.outcomes, key=lambda o: o.block.cell.repeat):
-        by_cell[outcome.block.cell.first].append(outcome)
-    ran = {cell: parts for cell, parts in by_cell.items() if parts}
-    ex, metrics = lab.experiment, lab.metrics[lab.experiment.datasets[0].name]
+    ex, by_cell = simulator.experiment, measured.by_cell()
+    ran = {cell: by_cell[cell] for cell in simulator.cells if cell in by_cell}
+    metrics = simulator.metrics[ex.datasets[0].name]
     seconds = dict.fromkeys((c.spec for c in ex.protocols), 0.0)
     for cell, parts in ran.items():
         seconds[cell.protocol] += sum(part.seconds for part in parts)
@@ -28,32 +26,32 @@ def collect(lab: Lab, measured: Measured, about: Mapping[str, Any]) -> Results:
         **ex.identity,
         "better": {c.spec: m.better for c, m in zip(ex.metrics, metrics, strict=True)},
         "seconds": seconds,
-        "notes": [*_notes(ex.datasets), *lab.notes],
+        "notes": [*_data_notes(ex.datasets), *simulator.notes],
         **about,
     }
     return Results(
-        table=_stacked([_scores(lab, *group) for group in ran.items()]).select(
+        table=_stacked([_scores(simulator, *group) for group in ran.items()]).select(
             pl.col(name).cast(kind) for name, kind in SCHEMA.items()
         ),
         manifest=manifest,
-        datasets=dict(lab.datasets),
+        datasets=dict(simulator.datasets),
         means=None
         if ex.keep == "scores" or not measured.summed
-        else _stacked([_means(lab, *group, measured.sums) for group in ran.items()]),
-        estimates=_stacked([_estimates(lab, *group) for group in ran.items()])
+        else _stacked([_means(simulator, *group, measured.sums) for group in ran.items()]),
+        estimates=_stacked([_estimates(simulator, *group) for group in ran.items()])
         if ex.keep == "estimates"
         else None,
     )
 
 
-def _notes(datasets: Sequence[Dataset]) -> list[str]:
+def _data_notes(datasets: Sequence[Dataset]) -> list[str]:
     """What a person should know of the data; of which, where there are several."""
     of = {data.name: f"{data.name}: " if len(datasets) > 1 else "" for data in datasets}
     return [of[data.name] + note for data in datasets for note in data.notes]
 
 
-def _scores(lab: Lab, cell: Cell, parts: Sequence[Outcome]) -> pl.DataFrame:
-    ex, data = lab.experiment, lab.datasets[cell.dataset]
+def _scores(simulator: Simulator, cell: Cell, parts: Sequence[Outcome]) -> pl.DataFrame:
+    ex, data = simulator.experiment, simulator.datasets[cell.dataset]
     values = np.concatenate([part.values for part in parts]).transpose(1, 2, 0)
     limits = np.concatenate([part.limits for part in parts])
     method, metric, place = np.nonzero(~np.isnan(values))
@@ -62,7 +60,7 @@ def _scores(lab: Lab, cell: Cell, parts: Sequence[Outcome]) -> pl.DataFrame:
             {
                 "n": pl.repeat(data.n, len(place), dtype=pl.Int64, eager=True),
                 "d": pl.repeat(data.d, len(place), dtype=pl.Int64, eager=True),
-                "simulate": pl.repeat(lab.way(cell), len(place), eager=True),
+                "simulate": pl.repeat(simulator.way(cell), len(place), eager=True),
                 "method": pl.Series([c.spec for c in ex.methods])[method],
                 "metric": pl.Series([c.spec for c in ex.metrics])[metric],
                 "repeat": _repeats(parts)[place],
@@ -76,25 +74,23 @@ def _scores(lab: Lab, cell: Cell, parts: Sequence[Outcome]) -> pl.DataFrame:
 
 
 def _means(
-    lab: Lab, cell: Cell, parts: Sequence[Outcome], sums: Mapping[Cell, IntArray]
+    simulator: Simulator, cell: Cell, parts: Sequence[Outcome], sums: Mapping[Cell, IntArray]
 ) -> pl.DataFrame:
     counts = sum((~np.isnan(part.values[:, :, 0])).sum(axis=0) for part in parts)
     there = np.flatnonzero(counts)
     frequencies = from_sums(sums[cell])[there] / np.asarray(counts)[there, None]
-    exact = carried(sums[cell])[:, there].swapaxes(0, 1).reshape(len(there), -1)
-    before = pl.Series("sums", exact, dtype=pl.Array(pl.Int64, exact.shape[1])).arr.to_list()
-    return _vectors(lab, cell, there, frequencies).with_columns(before)
+    return _vectors(simulator, cell, there, frequencies)
 
 
-def _estimates(lab: Lab, cell: Cell, parts: Sequence[Outcome]) -> pl.DataFrame:
+def _estimates(simulator: Simulator, cell: Cell, parts: Sequence[Outcome]) -> pl.DataFrame:
     kept = np.concatenate([part.estimates for part in parts if part.estimates is not None])
     method, place = np.nonzero(~np.isnan(kept[:, :, 0]).T)
     repeat = pl.Series("repeat", _repeats(parts)[place])
-    return _vectors(lab, cell, method, kept[place, method]).insert_column(5, repeat)
+    return _vectors(simulator, cell, method, kept[place, method]).insert_column(5, repeat)
 
 
-def _vectors(lab: Lab, cell: Cell, method: IntArray, rows: FloatArray) -> pl.DataFrame:
-    specs = pl.Series([c.spec for c in lab.experiment.methods])
+def _vectors(simulator: Simulator, cell: Cell, method: IntArray, rows: FloatArray) -> pl.DataFrame:
+    specs = pl.Series([c.spec for c in simulator.experiment.methods])
     frequencies = pl.Series(rows, dtype=pl.Array(pl.Float64, rows.shape[1]))
     frame = pl.DataFrame({"method": specs[method], "frequencies": frequencies.arr.to_list()})
     return _placed(cell).join(frame, how="cross")

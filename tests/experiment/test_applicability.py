@@ -5,7 +5,7 @@ from ldp3 import benchmark
 from ldp3.domain import Labels
 from ldp3.errors import InvalidParameter
 from ldp3.types import Dataset
-from tests.experiment.running import lab
+from tests.experiment.running import simulator
 
 LABELS = Dataset("colours", Labels(["red", "green", "blue"]), np.array([500, 300, 200]))
 BINS = Dataset("ages", Labels(["0-9", "10-19", "20-29"], ordered=True), np.array([500, 300, 200]))
@@ -24,12 +24,12 @@ def test_it_is_used_where_the_order_means_something() -> None:
 
 
 def test_as_one_of_all_methods_it_is_left_out_with_a_note() -> None:
-    mixed = lab([BINS, LABELS], 1, "grr", "all")
+    mixed = simulator([BINS, LABELS], 1, "grr", "all")
     assert "Multi-scale ordered does not apply to colours: labels without an order." in mixed.notes
     results = benchmark([BINS, LABELS], 1, "grr", "all", repeats=1)
     used = results.table.filter(method="multiscale_ordered")["dataset"].unique().to_list()
     assert used == ["ages"]
-    assert not any("multiscale_ordered" in note for note in lab(BINS, 1, "grr", "all").notes)
+    assert not any("multiscale_ordered" in note for note in simulator(BINS, 1, "grr", "all").notes)
 
 
 def test_order_survives_being_scaled() -> None:

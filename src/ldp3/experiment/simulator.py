@@ -1,37 +1,36 @@
-"""What a worker needs to run cells: an experiment with all that it names built.
+"""How cells run: an experiment with everything it names built, which is what a worker holds.
 
 Cells draw from streams that their own description names, so the numbers depend on nothing else.
 """
 
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import product
-from math import ceil
 from typing import Any
 
 import numpy as np
 
 from ldp3.arrays import BoolArray, FloatArray, IntArray
-from ldp3.errors import InvalidData, InvalidParameter, site
+from ldp3.errors import InvalidData, site
+from ldp3.experiment import applicability
 from ldp3.experiment.attackers import Attackers
-from ldp3.experiment.cells import Cell
-from ldp3.experiment.checks import require_numbers, require_rows, require_tally
-from ldp3.experiment.grid import Choice, Experiment, Way
-from ldp3.experiment.limit import SCORED, SeparableOracle
+from ldp3.experiment.cells import Block, Cell, Outcome, exact_sums
+from ldp3.experiment.grid import Experiment, Way
+from ldp3.experiment.limit import SeparableOracle
 from ldp3.metrics.base import build_metric
 from ldp3.noise import PureNoise
 from ldp3.plugins import plugin
 from ldp3.postprocessing.base import build_method
 from ldp3.protocols.base import FrequencyOracle, build_oracle, users_between
 from ldp3.randomness import stream
-from ldp3.results import names
 from ldp3.types import Estimate, Tally
 
-SHARE = 0.18  # of a cell's time that the limit may take: a fifth, if costs differ a little
+FIRST, LATER = 10, 4  # the limit of exact simulation: first every repeat, later one of so many
 
 
-class Lab:
-    """An experiment with everything it names built: what a worker holds.
+class Simulator:
+    """An experiment with everything it names built.
 
     It travels as the bare experiment with the `sources` of its plug-ins, and is built again where
     it arrives, once per worker.
@@ -48,24 +47,30 @@ class Lab:
         self.metrics = {name: [m.for_data(d) for m in made] for name, d in self.datasets.items()}
         self._oracles: dict[tuple[str, float, int], FrequencyOracle] = {}
         self._applies: dict[tuple[str, float, str], BoolArray] = {}
-        self._limits: dict[tuple[str, float, str], SeparableOracle | str | None] = {}
+        self._limits: dict[tuple[str, float, str], SeparableOracle | None] = {}
         self.attackers = Attackers(experiment, self._modules, self._streams)
-        self._refuse_misfits()
+        applicability.refuse_misfits(self)
 
     def __reduce__(self) -> Any:
         _ = self.experiment.key  # goes along: where this arrives, there may be no plug-in files
-        return lab_of, (self.experiment, self.sources)
+        return kept_simulator, (self.experiment, self.sources)
 
     @cached_property
     def cells(self) -> list[Cell]:
         """The first repeat of each cell, in the order of the tables; without impossible attacks."""
-        return [c for c in self._every_cell if self.attackers.can(c, self.oracle(c))]
+        return [c for c in self.every_cell if self.attackers.can(c, self.oracle(c))]
 
     @cached_property
-    def _every_cell(self) -> list[Cell]:
+    def every_cell(self) -> list[Cell]:
+        """The same with attacks that cannot be carried out."""
         ex = self.experiment
         axes = self.datasets, ex.epsilons, ex.arms, [c.spec for c in ex.protocols]
         return [Cell(*place) for place in product(*axes)]
+
+    @property
+    def notes(self) -> list[str]:
+        """What a person should know before the run, one sentence each."""
+        return applicability.notes(self)
 
     def oracle(self, cell: Cell) -> FrequencyOracle:
         """The protocol of a cell."""
@@ -97,60 +102,35 @@ class Lab:
             return 1
         return -(-self.datasets[cell.dataset].n // self.oracle(cell).chunk_size)
 
-    @property
-    def notes(self) -> list[str]:
-        """What a person should know before the run, one sentence each."""
-        slow = [c.protocol for c in self.cells if self.way(c) != self.experiment.simulate]
-        notes = [
-            f"{names.protocol(p)} has no exact simulation: it runs by users." for p in _once(slow)
-        ]
-        left_out = ((c.attack, c.protocol) for c in self._every_cell if c not in self.cells)
-        notes += _once(f"{names.attack(a)} cannot be carried out against {names.protocol(p)}: left "
-                       f"out there." for a, p in left_out)  # fmt: skip
-        for m, choice in enumerate(self.experiment.methods):
-            without = _once(
-                names.protocol(c.protocol) for c in self.cells if not self.applies(c)[m]
-            )
-            if self.methods[m].needs_order:
-                notes += self._unordered(choice)
-            elif without:
-                called = names.method(choice.spec)
-                notes.append(f"{called} does not apply to {', '.join(without)}: left out there.")
-        return notes + self._order_notes() + _once(filter(None, map(self._no_limit, self.cells)))
+    def measure(
+        self, block: Block, methods: BoolArray | None = None, tally: Tally | None = None
+    ) -> Outcome:
+        """All repeats of a block.
 
-    def _no_limit(self, cell: Cell) -> str:
-        """Why a cell has no limit, where one could be expected."""
-        rule = self.limit(cell)
-        if not isinstance(rule, SeparableOracle):
-            return rule or ""
-        every = self._every(cell, rule)
-        few = self.experiment.repeats < every
-        return (
-            f"No × limit for {names.protocol(cell.protocol)}: it needs {every} repeats."
-            if few
-            else ""
+        Parameters
+        ----------
+        block
+            Which repeats of which cell.
+        methods
+            Which to measure; all that apply if not given.
+        tally
+            That of the block's one repeat, where it was made before.
+        """
+        began, keep = time.thread_time(), self.experiment.keep
+        chunks = range(self.chunks(block.cell))
+        frequencies, limits = [], []
+        for cell in block.cells:
+            found = self.estimate(cell, self.tally(cell, chunks) if tally is None else tally)
+            frequencies.append(self.frequencies(cell, found, methods))
+            limits.append(self.limits(cell, found))
+        return Outcome(
+            block,
+            np.array([self.scores(block.cell, f) for f in frequencies]),
+            None if keep == "scores" else exact_sums(frequencies),
+            np.array(frequencies) if keep == "estimates" else None,
+            time.thread_time() - began,
+            np.array(limits),
         )
-
-    def _unordered(self, choice: Choice) -> list[str]:
-        labels = [name for name, data in self.datasets.items() if not data.ordered]
-        all_alike = 1 < len(labels) == len(self.datasets)
-        which = "labels" if all_alike else f"{', '.join(labels)}: labels"
-        called = names.method(choice.spec)
-        return [f"{called} does not apply to {which} without an order."] if labels else []
-
-    def _order_notes(self) -> list[str]:
-        """Which metrics go by an order that the values do not have."""
-        labels = [name for name, data in self.datasets.items() if not data.ordered]
-        asked = zip(self.experiment.metrics, next(iter(self.metrics.values())), strict=True)
-        wanting = [names.metric(choice.spec) for choice, metric in asked if metric.needs_order]
-        if not labels or not wanting:
-            return []
-        goes = "go" if len(wanting) > 1 else "goes"
-        which = "" if len(labels) == len(self.datasets) else f" of {', '.join(labels)}"
-        return [
-            f"{', '.join(wanting)} {goes} by the order of the values, but those{which} are labels "
-            f"without one; `ordered` if their order means something."
-        ]
 
     def tally(self, cell: Cell, chunks: range) -> Tally:
         """The tally of some chunks of a cell; fake users come with the first."""
@@ -168,9 +148,9 @@ class Lab:
             start = chunk * oracle.chunk_size
             values = self.users(cell, start, min(start + oracle.chunk_size, data.n))
             reports = oracle.perturb(values, self._rng(cell, chunk))
-            require_rows(oracle.perturb, reports, len(values), "row per user")
+            _require_rows(oracle.perturb, reports, len(values), "row per user")
             part = oracle.aggregate(reports)
-            require_tally(oracle, part, len(values))
+            _require_tally(oracle, part, len(values))
             # left to right: real totals must not depend on who was first
             tally = part if tally is None else tally + part
         assert tally is not None
@@ -186,8 +166,8 @@ class Lab:
         estimate = oracle.estimate(tally)
         if not isinstance(estimate, Estimate):
             raise InvalidData(f"{site(oracle.estimate)}: estimate must give an Estimate.")
-        require_rows(oracle.estimate, estimate.frequencies, oracle.d, "frequency per value")
-        require_numbers(oracle.estimate, estimate.frequencies)
+        _require_rows(oracle.estimate, estimate.frequencies, oracle.d, "frequency per value")
+        _require_numbers(oracle.estimate, estimate.frequencies)
         return estimate
 
     def frequencies(self, cell: Cell, estimate: Estimate, wanted: BoolArray | None) -> FloatArray:
@@ -218,41 +198,31 @@ class Lab:
         return out
 
     def limits(self, cell: Cell, estimate: Estimate) -> FloatArray:
-        """What the separable oracle scores, and as a distribution, by metric; NaN if nothing."""
+        """What the separable oracle scores, and as a distribution, by metric; NaN if nothing.
+
+        It costs about as much as exact simulation, so in a long run it is not always asked.
+        """
         metrics, truth = self.metrics[cell.dataset], self.datasets[cell.dataset].frequencies
-        rule = self.limit(cell)
-        if not isinstance(rule, SeparableOracle) or (cell.repeat + 1) % self._every(cell, rule):
+        due = self.way(cell) == "users" or cell.repeat < FIRST or cell.repeat % LATER == 0
+        rule = self._limit(cell) if due else None
+        if rule is None:
             return np.full((2, len(metrics)), np.nan)
         return rule.scores(estimate, truth, metrics)
 
-    def _every(self, cell: Cell, rule: SeparableOracle) -> int:
-        """In one of how many repeats the limit is taken, to stay within its share of the time.
+    def wants_limit(self, cell: Cell) -> bool:
+        """Whether a cell should have a limit, if its protocol is one that can have it."""
+        ex = self.experiment
+        measurable = any(metric.bayes is not None for metric in self.metrics[cell.dataset])
+        return ex.limit and ex.reference == "truth" and cell.attack == "none" and measurable
 
-        By what simulation, methods and metrics take at least, in milliseconds as they were measured
-        once: a rule and not a stopwatch, so that every machine makes the same table.
-        """
-        if self.way(cell) == "users":
-            return 1
-        d, metrics = self.datasets[cell.dataset].d, self.metrics[cell.dataset]
-        methods = int(self.applies(cell).sum())
-        rest = 0.08 + 1e-4 * d + methods * (0.04 + SCORED * len(metrics)) + (methods - 1) * 7e-5 * d
-        return ceil(rule.cost(metrics) * (1 - SHARE) / (SHARE * rest))
-
-    def limit(self, cell: Cell) -> SeparableOracle | str | None:
-        """The yardstick of a cell, or why there is none; None where nobody could want it."""
+    def _limit(self, cell: Cell) -> SeparableOracle | None:
+        support, data = self.oracle(cell).support, self.datasets[cell.dataset]
+        if support is None or not self.wants_limit(cell):
+            return None
         place = cell.protocol, cell.epsilon, cell.dataset
         if place not in self._limits:
-            self._limits[place] = self._limit(cell)
-        return self._limits[place] if cell.attack == "none" else None
-
-    def _limit(self, cell: Cell) -> SeparableOracle | str | None:
-        ex, data, support = self.experiment, self.datasets[cell.dataset], self.oracle(cell).support
-        wanted = any(metric.bayes is not None for metric in self.metrics[cell.dataset])
-        if not ex.limit or ex.reference == "raw" or not wanted:
-            return None
-        if support is None:
-            return f"No × limit for {names.protocol(cell.protocol)}: it has no p and q."
-        return SeparableOracle(data.histogram, PureNoise.of(support, data.n))
+            self._limits[place] = SeparableOracle(data.histogram, PureNoise.of(support, data.n))
+        return self._limits[place]
 
     def _rng(self, cell: Cell, chunk: int) -> np.random.Generator:
         """The stream of a chunk; nothing but the chunk's own description is in its key."""
@@ -271,42 +241,45 @@ class Lab:
         """Cumulated histograms: who holds what, in order of value."""
         return {name: np.cumsum(data.histogram) for name, data in self.datasets.items()}
 
-    def _refuse_misfits(self) -> None:
-        for cell in self._every_cell:
-            self.attackers.refuse_misfit(cell, self.oracle(cell))
-        for cell in self.cells:
-            data = self.datasets[cell.dataset]
-            for m in np.flatnonzero(~self.applies(cell)):
-                choice = self.experiment.methods[m]
-                if choice.asked and self.methods[m].needs_order and not data.ordered:
-                    raise InvalidParameter(
-                        f"{choice.spec} takes neighbours for alike, but the values of {data.name} "
-                        f"are labels without an order: leave it out, or say they are `ordered`."
-                    )
-                if choice.asked:
-                    raise InvalidParameter(
-                        f"{choice.spec} does not apply to {cell.protocol} at "
-                        f"epsilon={cell.epsilon:g}, d={data.d}: leave one of them out."
-                    )
+
+_kept: dict[str, Simulator] = {}  # what this process works on
 
 
-_labs: dict[str, Lab] = {}  # what this process works on
-
-
-def lab_of(experiment: Experiment, sources: Sequence[bytes] | None = None) -> Lab:
-    """The lab of an experiment; one is kept, so that tasks need not carry it."""
-    found = _labs.get(experiment.key)
+def kept_simulator(experiment: Experiment, sources: Sequence[bytes] | None = None) -> Simulator:
+    """The simulator of an experiment; one is kept, so that tasks need not carry it."""
+    found = _kept.get(experiment.key)
     if found is None:  # whatever other threads do meanwhile
-        found = Lab(experiment, sources)
-        _labs.clear()
-        _labs[experiment.key] = found
+        found = Simulator(experiment, sources)
+        _kept.clear()
+        _kept[experiment.key] = found
     return found
 
 
-def kept_lab(lab: Lab | str) -> Lab:
-    """The lab that a task works on, wherever it runs: itself, or the one that a worker keeps."""
-    return _labs[lab] if isinstance(lab, str) else lab
+def simulator_here(simulator: Simulator | str) -> Simulator:
+    """What a task works on, wherever it runs: itself, or by its key the one a worker keeps."""
+    return _kept[simulator] if isinstance(simulator, str) else simulator
 
 
-def _once(names: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(names))
+def _require_rows(method: Callable[..., Any], array: object, count: int, what: str) -> None:
+    """Refuse what a plug-in's method gives back if it is not an array of this length."""
+    if not isinstance(array, np.ndarray) or array.ndim == 0 or len(array) != count:
+        got = f"shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+        raise InvalidData(
+            f"{site(method)}: {method.__name__} must give an array with one {what}, {count} here, "
+            f"got {got}."
+        )
+
+
+def _require_numbers(method: Callable[..., Any], array: Any) -> None:
+    """Refuse what a plug-in's method gives back if it is not an array of finite numbers."""
+    if not isinstance(array, np.ndarray) or not np.isfinite(array).all():
+        raise InvalidData(
+            f"{site(method)}: {method.__name__} must give an array of finite numbers."
+        )
+
+
+def _require_tally(oracle: FrequencyOracle, tally: object, n: int) -> None:
+    """Refuse what a plug-in adds up if it is not the tally of so many reports."""
+    if not isinstance(tally, Tally) or tally.n != n:
+        raise InvalidData(f"{site(oracle.aggregate)}: aggregate must give a Tally of {n} reports.")
+    _require_numbers(oracle.aggregate, tally.total)

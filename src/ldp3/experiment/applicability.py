@@ -1,0 +1,112 @@
+"""What serves what: misfits that were asked for are refused, others left out and said."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ldp3.errors import InvalidParameter
+from ldp3.experiment.grid import Choice
+from ldp3.results import names
+
+if TYPE_CHECKING:
+    from ldp3.experiment.simulator import Simulator
+
+
+def refuse_misfits(simulator: "Simulator") -> None:
+    """Refuse a method or an attack, asked for by its own name, where it cannot serve."""
+    for cell in simulator.every_cell:
+        simulator.attackers.refuse_misfit(cell, simulator.oracle(cell))
+    for cell in simulator.cells:
+        data = simulator.datasets[cell.dataset]
+        for m in np.flatnonzero(~simulator.applies(cell)):
+            choice = simulator.experiment.methods[m]
+            if choice.asked and simulator.methods[m].needs_order and not data.ordered:
+                raise InvalidParameter(
+                    f"{choice.spec} takes neighbours for alike, but the values of {data.name} "
+                    f"are labels without an order: leave it out, or say they are `ordered`."
+                )
+            if choice.asked:
+                raise InvalidParameter(
+                    f"{choice.spec} does not apply to {cell.protocol} at "
+                    f"epsilon={cell.epsilon:g}, d={data.d}: leave one of them out."
+                )
+
+
+def notes(simulator: "Simulator") -> list[str]:
+    """What a person should know before the run, one sentence each."""
+    return _once(
+        [
+            *_by_users(simulator),
+            *_attacks_left_out(simulator),
+            *_methods_left_out(simulator),
+            *_metrics_by_order(simulator),
+            *_without_limit(simulator),
+        ]
+    )
+
+
+def _by_users(simulator: "Simulator") -> list[str]:
+    wanted = simulator.experiment.simulate
+    slow = [cell.protocol for cell in simulator.cells if simulator.way(cell) != wanted]
+    return [f"{names.protocol(p)} has no exact simulation: it runs by users." for p in slow]
+
+
+def _attacks_left_out(simulator: "Simulator") -> list[str]:
+    possible = set(simulator.cells)
+    return [
+        f"{names.attack(cell.attack)} cannot be carried out against "
+        f"{names.protocol(cell.protocol)}: left out there."
+        for cell in simulator.every_cell
+        if cell not in possible
+    ]
+
+
+def _methods_left_out(simulator: "Simulator") -> list[str]:
+    said = []
+    for m, choice in enumerate(simulator.experiment.methods):
+        without = [
+            names.protocol(c.protocol) for c in simulator.cells if not simulator.applies(c)[m]
+        ]
+        if simulator.methods[m].needs_order:
+            said += _unordered(simulator, choice)
+        elif without:
+            called, protocols = names.method(choice.spec), ", ".join(_once(without))
+            said.append(f"{called} does not apply to {protocols}: left out there.")
+    return said
+
+
+def _unordered(simulator: "Simulator", choice: Choice) -> list[str]:
+    labels = [name for name, data in simulator.datasets.items() if not data.ordered]
+    all_alike = 1 < len(labels) == len(simulator.datasets)
+    which = "labels" if all_alike else f"{', '.join(labels)}: labels"
+    called = names.method(choice.spec)
+    return [f"{called} does not apply to {which} without an order."] if labels else []
+
+
+def _metrics_by_order(simulator: "Simulator") -> list[str]:
+    """Which metrics go by an order that the values do not have."""
+    labels = [name for name, data in simulator.datasets.items() if not data.ordered]
+    built = next(iter(simulator.metrics.values()))
+    asked = zip(simulator.experiment.metrics, built, strict=True)
+    wanting = [names.metric(choice.spec) for choice, metric in asked if metric.needs_order]
+    if not labels or not wanting:
+        return []
+    goes = "go" if len(wanting) > 1 else "goes"
+    which = "" if len(labels) == len(simulator.datasets) else f" of {', '.join(labels)}"
+    return [
+        f"{', '.join(wanting)} {goes} by the order of the values, but those{which} are labels "
+        f"without one; `ordered` if their order means something."
+    ]
+
+
+def _without_limit(simulator: "Simulator") -> list[str]:
+    return [
+        f"No × limit for {names.protocol(cell.protocol)}: it has no p and q."
+        for cell in simulator.cells
+        if simulator.wants_limit(cell) and simulator.oracle(cell).support is None
+    ]
+
+
+def _once(said: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(said))
