@@ -364,7 +364,7 @@ def test_an_executor_that_cannot_be_is_refused(given: dict[str, Any], reason: st
 def test_anything_that_holds_data_can_be_given() -> None:
     values = np.repeat([3, 5, 9], [50, 30, 20])
     results = benchmark(values, 1, "grr", "norm")
-    assert results.datasets["data"].labels == ["3", "5", "9"]
+    assert results.datasets["data"].labels == ("3", "5", "9")
     assert benchmark("zipf(d=8, n=100)", 1, "grr", "norm").table["n"][0] == 100
 
 
