@@ -13,7 +13,6 @@ from ldp3.errors import InvalidParameter, LDPError
 from ldp3.protocols.base import PureOracle
 from ldp3.specs import build
 from ldp3.threats import detection as module
-from ldp3.threats import report_batches
 from ldp3.threats.detection import Inspection, inspect, inspect_batches, pair_p_values
 from tests.verification.planted.unusual import SaltedReports
 
@@ -177,30 +176,3 @@ def test_batches_are_found_what_all_at_once_are(spec: str) -> None:
     reports = np.concatenate([honest(spec), honest(spec)[:5]])
     cut = [reports[:0], reports[:777], reports[777:12_000], reports[12_000:]]
     assert inspect_batches(oracle(spec), lambda: iter(cut)) == inspect(oracle(spec), reports)
-
-
-def test_repeats_are_counted_with_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(report_batches, "KEYS", 1_000)
-    repeats, seeds = report_batches.Repeats(), np.arange(50_000, dtype=np.uint64)
-    for start in range(0, 50_000, 5_000):
-        repeats.add(seeds[start : start + 5_000])
-        assert repeats.again == 0
-        assert len(repeats._keys) <= 1_000
-    repeats.add(seeds)
-    kept = len(repeats._keys)
-    assert repeats.share < 1
-    assert repeats.again == kept  # each that is remembered was sent once more
-    assert binom.sf(kept - 1, 50_000, repeats.share) > ALPHA
-    assert binom.cdf(kept, 50_000, repeats.share) > ALPHA
-
-
-def test_a_sample_of_reports_has_its_size_and_misses_nobody() -> None:
-    rng, reports = ldp3.stream(9), np.arange(100)
-    times = np.zeros(100, dtype=np.int64)
-    for _ in range(400):
-        cut = iter([reports[:30], reports[30:31], reports[31:]])
-        chosen = np.concatenate(list(report_batches.sampled(cut, 100, 20, rng)))
-        assert len(np.unique(chosen)) == 20
-        times[chosen] += 1
-    p = binom.sf(times.max() - 1, 400, 0.2) * 100, binom.cdf(times.min(), 400, 0.2) * 100
-    assert min(p) > ALPHA

@@ -7,7 +7,14 @@ import numpy as np
 
 from ldp3.arrays import FloatArray, IntArray, Reports
 from ldp3.attacks.base import Attack
-from ldp3.attacks.crafting import answering, best_reports, family, made, naming, random_nonces
+from ldp3.attacks.crafting import (
+    best_reports,
+    crafted,
+    crafted_for,
+    crafted_with,
+    family,
+    random_nonces,
+)
 from ldp3.errors import require, whole
 from ldp3.kernels.bits import random_subsets
 from ldp3.kernels.sampling import subset_counts
@@ -71,15 +78,15 @@ class AAA(Attack):
         m, d = len(values), oracle.d
         match family(oracle):
             case "one" | "free":
-                return naming(oracle, values)
+                return crafted_for(oracle, values)
             case "subset":
                 members = np.eye(d, dtype=bool)[values]
                 size = (oracle.support_size or 0) - 1
                 shuffled = random_subsets(m, np.arange(d - 1), size, d - 1, rng)
                 members[~members] = shuffled.reshape(-1)  # row by row, the own value left out
-                return made(oracle, members)
+                return crafted(oracle, members)
             case "hash":
-                return answering(oracle, random_nonces(oracle, m, rng), values)
+                return crafted_with(oracle, random_nonces(oracle, m, rng), values)
         held, users = np.unique(values, return_counts=True)
         found = [best_reports(oracle, held[i : i + 1], users[i], self.effort, rng)
                  for i in range(len(held))]  # fmt: skip

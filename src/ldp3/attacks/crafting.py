@@ -37,23 +37,23 @@ def family(oracle: PureOracle) -> Family:
     return "hash" if oracle.nonce and answers is not None and ideal else "search"
 
 
-def made(oracle: PureOracle, members: BoolArray) -> Reports:
+def crafted(oracle: PureOracle, members: BoolArray) -> Reports:
     """Reports that support exactly these sets, where the family says that there are such."""
     reports = oracle.report_of(members)
     assert reports is not None
     return reports
 
 
-def naming(oracle: PureOracle, values: IntArray) -> Reports:
+def crafted_for(oracle: PureOracle, values: IntArray) -> Reports:
     """Reports that support exactly one value each, these."""
     held, which = np.unique(values, return_inverse=True)
-    parts, step = [made(oracle, np.zeros((0, oracle.d), dtype=bool))], max(1, ROWS // oracle.d)
+    parts, step = [crafted(oracle, np.zeros((0, oracle.d), dtype=bool))], max(1, ROWS // oracle.d)
     for start in range(0, len(held), step):
-        parts.append(made(oracle, held[start : start + step, None] == np.arange(oracle.d)))
+        parts.append(crafted(oracle, held[start : start + step, None] == np.arange(oracle.d)))
     return np.concatenate(parts)[which]
 
 
-def answering(oracle: PureOracle, nonces: WordArray, values: IntArray) -> Reports:
+def crafted_with(oracle: PureOracle, nonces: WordArray, values: IntArray) -> Reports:
     """Reports with these nonces that support these values, under an oracle of the hash family."""
     reports = oracle.report_with(nonces, values)
     assert reports is not None

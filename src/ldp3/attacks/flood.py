@@ -7,7 +7,7 @@ import numpy as np
 
 from ldp3.arrays import FloatArray, Reports
 from ldp3.attacks.base import Attack
-from ldp3.attacks.crafting import family, made, random_reports, repeated
+from ldp3.attacks.crafting import crafted, family, random_reports, repeated
 from ldp3.errors import require, whole
 from ldp3.protocols.base import PureOracle
 from ldp3.types import Tally
@@ -53,7 +53,7 @@ class Flood(Attack):
 
     def _one(self, oracle: PureOracle, rng: np.random.Generator) -> Reports:
         if family(oracle) == "free":
-            return made(oracle, np.full((1, oracle.d), oracle.q < 0.5))
+            return crafted(oracle, np.full((1, oracle.d), oracle.q < 0.5))
         if oracle.support_size is not None:
             return random_reports(oracle, 1, rng)
         seen = random_reports(oracle, self.effort, rng)

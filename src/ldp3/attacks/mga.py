@@ -74,7 +74,7 @@ class MGA(Attack):
         targets = np.array(self.targets)
         match family(oracle):
             case "one":
-                return crafting.naming(oracle, rng.choice(targets, size=m))
+                return crafting.crafted_for(oracle, rng.choice(targets, size=m))
             case "free":
                 return self._sets(oracle, m, self._drawn_padding(oracle, m, rng), self.about, rng)
             case "subset":
@@ -148,7 +148,7 @@ class MGA(Attack):
               rng: np.random.Generator) -> Reports:  # fmt: skip
         members = random_subsets(m, np.array(self.targets), wanted, oracle.d, rng)
         padded = random_subsets(m, self._others(oracle.d), padding, oracle.d, rng)
-        return crafting.made(oracle, members | padded)
+        return crafting.crafted(oracle, members | padded)
 
     # the sizes of unary reports
 
@@ -191,7 +191,7 @@ class MGA(Attack):
         for _ in range(m):
             some = rng.choice(targets, size=self.about, replace=False)
             nonces = np.repeat(crafting.random_nonces(oracle, self.effort, rng), len(some))
-            answers = crafting.answering(oracle, nonces, np.tile(some, self.effort))
+            answers = crafting.crafted_with(oracle, nonces, np.tile(some, self.effort))
             found.append(_fullest(oracle, answers.reshape(self.effort, len(some))))
         return np.concatenate(found)
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ldp3.arrays import FloatArray, IntArray, Reports, apportion
 from ldp3.attacks.base import Attack
-from ldp3.attacks.crafting import family, made, naming
+from ldp3.attacks.crafting import crafted, crafted_for, family
 from ldp3.errors import require
 from ldp3.protocols.base import FrequencyOracle, PureOracle
 from ldp3.types import Tally
@@ -73,10 +73,10 @@ class Steer(Attack):
         # value after value, each report in turn: none gets a value twice, as no count is above m
         values = np.repeat(np.arange(oracle.d), counts)
         if family(oracle) == "one":
-            return naming(oracle, rng.permutation(values))
+            return crafted_for(oracle, rng.permutation(values))
         members = np.zeros((m, oracle.d), dtype=bool)
         members[np.arange(len(values)) % m, values] = True
-        return made(oracle, rng.permutation(members))
+        return crafted(oracle, rng.permutation(members))
 
     def tally(self, oracle: PureOracle, m: int, rng: np.random.Generator) -> Tally:  # noqa: ARG002
         return Tally(self._counts(oracle, m), m)

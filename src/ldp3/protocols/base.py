@@ -320,7 +320,7 @@ class PureOracle(FrequencyOracle):
         """Log-probability of each report if `value` is the truth, up to a term without `value`."""
         if self.support_ratio is None:
             return None
-        return np.where(self.supports(reports, value), log1p(self.support_ratio - 1), 0.0)
+        return self.supports(reports, value).astype(np.float64) * log1p(self.support_ratio - 1)
 
     @property
     def support_sizes(self) -> tuple[int, int] | None:

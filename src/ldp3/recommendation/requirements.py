@@ -13,7 +13,7 @@ from ldp3.experiment.grid import NOBODY, Choice, Experiment, Named
 from ldp3.kinds import find, plain
 from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import PostProcessor, build_method
-from ldp3.protocols.base import FrequencyOracle, PureOracle, build_oracle
+from ldp3.protocols.base import FrequencyOracle, build_oracle
 from ldp3.recommendation.costs import measure
 from ldp3.results import names
 from ldp3.types import Dataset
@@ -144,7 +144,7 @@ class Threat:
 def _pure(ex: Experiment, choice: Choice) -> bool:
     modules, data = load_plugins(ex.plugins), ex.datasets[0]
     made = build_oracle(choice.thing, *modules, epsilon=ex.epsilons[0], d=data.d)
-    return isinstance(made, PureOracle)
+    return made.support is not None
 
 
 def with_designs(protocols: Named | Sequence[Named], data: Dataset) -> list[Named]:
