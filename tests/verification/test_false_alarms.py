@@ -8,8 +8,8 @@ from ldp3.verification import findings
 from ldp3.verification.base import ALPHA
 from ldp3.verification.cases import SUSPICIOUS
 
-PROTOCOLS = "grr", "rappor", "oue", "blh", "olh", "ss"
-OTHERS = "ue", "hr", "hrr", "pgr", "the", "she", "hpgr", "mss", "rhr"
+PROTOCOLS = "grr", "oue", "olh"
+OTHERS = "rappor", "blh", "ss", "ue", "hr", "hrr", "pgr", "the", "she", "hpgr", "mss", "rhr"
 GRID = [(epsilon, d) for epsilon in (0.05, 4.0, 8.5, 14.0, 20.0) for d in (2, 17, 70)]
 
 

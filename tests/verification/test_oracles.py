@@ -1,0 +1,243 @@
+"""The contract of oracles bites: a planted bug is caught by the check that is meant to.
+
+What the bugs were planted in passes. That all checks together say so, too, is among the slow tests.
+"""
+
+import pytest
+
+from ldp3.kinds import defined
+from ldp3.protocols.base import FrequencyOracle
+from ldp3.verification import (
+    deployment,
+    estimation,
+    findings,
+    independence,
+    perturbation,
+    privacy,
+    simulation,
+    statements,
+    supports,
+)
+from ldp3.verification.base import examine
+from ldp3.verification.cases import OracleCase
+from ldp3.verification.oracles import CHECKS, OF_DEPLOYABLE_ORACLES, OF_PURE_ORACLES, Check
+from ldp3.verification.verify import SILENT
+from tests.verification.planted import (
+    clients,
+    crowds,
+    honest,
+    leaks,
+    servers,
+    subtle,
+    sums,
+    unusual,
+)
+from tests.verification.planted import statements as false_statements
+
+HONEST = {
+    cls.__name__: cls for module in (honest, unusual) for cls in defined(module, FrequencyOracle)
+}
+BUGS = {
+    cls.__name__: cls
+    for module in (leaks, subtle, crowds, servers, false_statements, sums, clients)
+    for cls in defined(module, FrequencyOracle)
+}
+FEW, MANY = 10_000, 40_000  # draws
+USUAL = 1.1, 5, FEW  # ε, d and draws that show nearly all of them
+ELSEWHERE = {
+    "SaysLinesAreAlike": (1.1, 7, FEW),
+    "LeaksBeyondAWord": (1.1, 70, FEW),
+    "LiesByTheRemainder": (1.1, 70, FEW),
+    "SimulatesNormally": (1.1, 70, FEW),
+    "TellsByTheHash": (1.1, 70, FEW),
+    "TrustsTheTypeOfItsValues": (1.1, 70, FEW),
+    "NakedTruthIn300": (1.1, 70, MANY),
+    "NakedTruthIn1000": (1.1, 70, MANY),
+    "FewHashFunctions": (2.0, 70, MANY),
+    "BitsFivePercentMore": (2.0, 5, MANY),
+    "DrawsTheTruthTooOften": (1.1, 5, MANY),
+    "FlaggedTruth": (1.1, 5, MANY),
+    "SixteenBitsOfSeed": (1.1, 5, MANY),
+    "TooLittleGeometricNoise": (1.1, 5, MANY),
+    "ShrinksItsSum": (1.1, 5, MANY),
+}
+# who catches what: the check, what it is to say, and the bugs
+CAUGHT: list[tuple[Check, str, str]] = [
+    (perturbation.one_form,
+     "Reports are an array with one row per user, of one form for every value",
+     "LeaksInTheType NarrowerForLowValues WiderForHighValues ForgetsRows"),
+    (perturbation.bad_values, "A value outside the domain is refused with one line",
+     "OutOfDomainSentVerbatim TakesForeignValues"),
+    (perturbation.generator_alone, "Randomness comes from the generator alone",
+     "GlobalRandomness"),
+    (perturbation.generator_alone, "No global generator is used",
+     "GlobalRandomnessForFew NumpysGlobalRandomness"),
+    (perturbation.generator_alone, "Values are left untouched", "MutatesItsInput"),
+    (perturbation.generator_alone, "The integer type of the values makes no difference",
+     "TrustsTheTypeOfItsValues"),
+    (perturbation.enough_randomness, "At least 128 bits are taken from the generator",
+     "SmallSeed"),
+    (perturbation.enough_randomness, "Randomness goes on from batch to batch",
+     "NoiseRepeatsInTheNextBatch"),
+    (perturbation.enough_randomness, "Different generators give different reports",
+     "SixteenBitsOfSeed"),
+    (privacy.bounded_ratio, "The declared likelihood ratio is at most e^ε", "RatioAboveBudget"),
+    (privacy.bounded_supports,
+     "p and q are probabilities with p ≤ e^ε q and 1 - q ≤ e^ε (1 - p)",
+     "FivePercentMore OnePermilleMore"),
+    (privacy.audit, "No event tells two values apart by more than e^ε",
+     "IgnoresEpsilon LastBitNotRandomised LeaksForOnePair LeaksForOneValue LeaksInAPaddingByte "
+     "LeaksInAParity LiesIncludeTheTruth LiesIncludeTheTruthAndSaysSo LyingLogProb LyingRatio "
+     "OneValueKeptOut TrueBitNeverCleared TrueBitNeverClearedAndSaysSo BitsFivePercentMore "
+     "BitsShareTheirNoise BitsTwiceTheBudget CountsTellTheValue FlaggedTruth GrainTellsTheValue "
+     "LastValueIsTold OneBitMasksAnother OneEntryIsQuieter OneValueGoesNaked "
+     "TellsByTheHash TooLittleGeometricNoise TwoBitsGoTogether WholeBudgetOnEveryBit "
+     "CoarseGenerator FloatsGiveItAway NoNoiseOnTheRest SumLeaksForOneValue TooLittleNoise"),
+    (supports.every_value, "No value's reports exceed e^ε times the mean over all values",
+     "LeaksBeyondAWord"),
+    (supports.every_value,
+     "Every value is supported with p by its own reports, with q by others",
+     "ClientAndServerDisagree LastValueIsToldLess LiesAreNeighbours LiesByTheRemainder "
+     "LyingPAndQ"),
+    (supports.own_and_others, "Own value is supported with p, others with q",
+     "RemembersFirstReports TellsOfTheNextUser TiedHash"),
+    (supports.small_biases, "Deviations from p and q do not recur", "FewHashFunctions"),
+    (supports.declared_law, "Reports follow `log_prob`", "LyingLogProb"),
+    (supports.declared_law, "`log_prob` stays within ε", "WholeBudgetOnEveryBit"),
+    (supports.channel, "The channel is that of the reports", "AnothersChannel"),
+    (supports.channel, "The channel's two directions belong together", "DirectChannel"),
+    (statements.sizes, "A report supports as many values as stated", "SaysItSupportsOne"),
+    (statements.sizes, "The fewest and the most values are those of some report",
+     "SaysItMaySupportAll"),
+    (statements.sizes, "`sizes` counts the values that a report supports",
+     "CountsNoFurtherThanTwo"),
+    (statements.all_that_is_told, "What a report supports is all that it tells",
+     "TellsMoreThanItSupports"),
+    (statements.independent, "Values are supported as independently as `independence` says",
+     "SaysPairsAreIndependent SaysThreeAreIndependent SaysAllAreIndependent"),
+    (statements.independent, "`independence` is a number of values",
+     "SaysMoreThanAllAreIndependent"),
+    (statements.together, "Two values are supported together as often as `support_both` says",
+     "ForgetsTheTruthInPairs"),
+    (statements.alike, "Values besides the truth are supported alike", "SaysLinesAreAlike"),
+    (statements.nonce, "The nonce is a field of the layout", "SaysItsNonceIsAnotherField"),
+    (statements.nonce, "The nonce is uniform, whatever the value",
+     "SaysTheAnswerIsItsNonce DrawsHalfOfItsNonces"),
+    (statements.nonce, "The nonce is drawn afresh", "RepeatsItsNonces"),
+    (statements.made_to_order, "`report_of` supports exactly what it is asked for",
+     "LeavesOutTheLastValue PacksWhatItShouldNot"),
+    (statements.made_to_order, "`report_with` keeps the nonce and supports the value",
+     "AnswersTheOpposite"),
+    (independence.batches, "A report depends neither on its place nor on the size of its batch",
+     "AloneIsHonest FirstOfTheBatchIsHonest LastOfTheBatchIsHonest OneLieForAll "
+     "SameBufferEveryTime SameStreamInEveryBatch SortsItsReports"),
+    (independence.batches, "A report is the same in every place of a batch",
+     "TheFiftiethIsHonest"),
+    (independence.batches, "Reports after 65536 others have the same law",
+     "TruthfulBeyondTheChunk"),
+    (independence.neighbours, "A report tells nothing of other users' values",
+     "TellsOfAUserFarAway TellsOfThePreviousUser"),
+    (independence.independence, "Reports of different users are independent",
+     "NeighboursShareACoin NoiseRepeatsAfterAThousand NoiseRepeatsAfterSevenHundred "
+     "OneBitIsSharedByTen"),
+    (independence.independence, "No bit of a report goes with a bit of the next user's",
+     "ATenthCopiesItsNeighbour"),
+    (estimation.adding_up, "`aggregate` gives a tally that says how many reports it holds",
+     "CountsDistinctReports"),
+    (estimation.adding_up, "Reports are left untouched", "SortsTheReportsInPlace"),
+    (estimation.adding_up, "Tallies of batches add up",
+     "AggregateAverages MiscountsTheTail TheFirstCountsTwice TakesRepeatsForOne"),
+    (estimation.adding_up, "A large batch adds up like small ones", "ForgetsBeyondTheChunk"),
+    (estimation.adding_up, "Equal reports are counted each", "CountersOverflow"),
+    (estimation.nobody, "No users give the empty tally, which adds nothing",
+     "SimulatesAnotherCrowd"),
+    (estimation.validity, "Random bytes, or no numbers, cannot corrupt the counts",
+     "TrustsEveryReport"),
+    (estimation.counting, "A tally counts what `supports` defines", "DecodesWrongly"),
+    (estimation.formula, "The estimate is (C/n - q)/(p - q) for every n",
+     "AddsOneToEveryCount BiasedForManyReports ClippedButCalledUnbiased TruncatingDecoder "
+     "UnseenLeftAtZero WrongForOneReport"),
+    (estimation.impossible_tallies, "A tally whose n disagrees with its counts is refused",
+     "TakesAnyTally"),
+    (estimation.sound_estimate, "An estimate has its oracle's support", "SaysAnotherP"),
+    (estimation.sound_estimate, "An estimate keeps its tally", "LosesItsTally"),
+    (estimation.sound_estimate, "Estimating changes nothing and has no chance in it",
+     "EstimateSpoilsTheTotal"),
+    (estimation.stated_variance, "The noise of an estimate is that of p and q",
+     "StatesLessNoise"),
+    (estimation.stated_variance, "`variance` is that of the noise of an estimate",
+     "StatesLessVariance VarianceWithoutFrequency WrongVariance"),
+    (estimation.unbiased, "Estimates from n=1 are unbiased", "ClippedVectors"),
+    (estimation.unbiased, "Estimates from n=60 are unbiased", "ClippedVectors"),
+    (estimation.unbiased, "Estimates from n=60 have the stated noise",
+     "StatesLessGeometricNoise StatesTheMeanNoise SwapsTheNoise WrongStatedNoise"),
+    (simulation.simulation, "`simulate` counts its users", "SimulatesAnotherCrowd"),
+    (simulation.simulation, "`simulate` has the law of the user path, for 6 users",
+     "IndependentSimulation SimulatesMixturesWrongly SimulatesNormally SimulatesTooSmoothly"),
+    (simulation.simulation, "`simulate` has the law of the user path, for 300 users",
+     "SimulatesNobodyWithoutNoise"),
+    (simulation.crowds, "`simulate` has the stated means and noise for 50,000 users",
+     "SimulatesMiddlingCrowdsWrongly"),
+    (simulation.crowds, "`simulate` has the stated means and noise for 1,000,000 users",
+     "SimulatesSmallCrowdsOnly"),
+    (simulation.crowds, "`simulate` has the stated means and noise for 10,000,000,000 users",
+     "SimulatesIn32Bits SimulatesInSinglePrecision"),
+    (deployment.written, "A report is written and read without loss",
+     "LayoutIsTooNarrow LayoutReadsAnother"),
+    (deployment.hostile_bytes, "No report can be written in two ways", "LayoutReadsTwoWays"),
+    (deployment.described, "The constants of `draw` are whole numbers", "ConstantsAreFractions"),
+    (deployment.described, "The layout can be written as JSON", "LayoutCannotBeDescribed"),
+    (deployment.drawing, "`draw` gives a whole number that is a valid report",
+     "DrawsFractions DrawsWhatIsNoReport"),
+    (deployment.drawing, "The same words give the same report", "DrawsFromItsOwnGenerator"),
+    (deployment.drawn_law, "`draw` has the law of `perturb`",
+     "DrawsFromOneSeed DrawsTheTruthAsALie"),
+    (deployment.drawn_law, "`draw` supports the own value with p, others with q",
+     "DrawsTheTruthTooOften"),
+]  # fmt: skip
+SLOW = "NakedTruthIn300", "NakedTruthIn1000", "ShrinksItsSum"  # so rare or small are they
+
+
+@pytest.mark.parametrize("d", [3, pytest.param(70, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", HONEST)
+def test_an_honest_oracle_passes(name: str, d: int) -> None:
+    made = findings(HONEST[name](epsilon=1.1, d=d), draws=FEW)
+    assert [f for f in made if not f.passed or f.unsure] == []
+
+
+@pytest.mark.parametrize(
+    ("check", "sentence", "name"),
+    [
+        pytest.param(check, sentence, name, id=f"{check.__name__}-{name}")
+        for check, sentence, names in CAUGHT
+        for name in names.split()
+    ],
+)
+def test_the_check_that_is_meant_catches_it(check: Check, sentence: str, name: str) -> None:
+    epsilon, d, draws = ELSEWHERE.get(name, USUAL)
+    case = OracleCase(BUGS[name](epsilon=epsilon, d=d), draws=draws)
+    failed = [f for f in examine([check], case, SILENT) if not f.passed]
+    assert sentence in {f.check for f in failed if not f.evidence.startswith("raised")}
+
+
+def test_every_bug_has_a_check_and_every_check_a_bug() -> None:
+    assert {*BUGS} == {*SLOW, *(name for _, _, names in CAUGHT for name in names.split())}
+    assert {*CHECKS, *OF_PURE_ORACLES, *OF_DEPLOYABLE_ORACLES} == {check for check, _, _ in CAUGHT}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BUGS)
+def test_all_checks_together_catch_it(name: str) -> None:
+    epsilon, d, draws = ELSEWHERE.get(name, USUAL)
+    oracle = BUGS[name](epsilon=epsilon, d=d)
+    assert not all(finding.passed for finding in findings(oracle, draws=draws))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["LeaksForOnePair", *(pytest.param(name, marks=pytest.mark.slow)
+                          for name in ("LeaksForOneValue", "SumLeaksForOneValue"))],
+)  # fmt: skip
+def test_every_value_of_a_large_domain_is_looked_at(name: str) -> None:
+    case = OracleCase(BUGS[name](epsilon=1.1, d=400), draws=20_000)
+    assert not all(f.passed for f in supports.every_value(case))
