@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from ldp3 import benchmark
+from ldp3 import benchmark, protocols
 from ldp3.domain import Labels
 from ldp3.errors import InvalidParameter
 from ldp3.types import Dataset
@@ -30,6 +30,18 @@ def test_as_one_of_all_methods_it_is_left_out_with_a_note() -> None:
     used = results.table.filter(method="multiscale_ordered")["dataset"].unique().to_list()
     assert used == ["ages"]
     assert not any("multiscale_ordered" in note for note in simulator(BINS, 1, "grr", "all").notes)
+
+
+def test_a_protocol_that_needs_an_order_is_refused_or_left_out_as_well(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(protocols.GRR, "needs_order", True)
+    with pytest.raises(InvalidParameter, match=r"grr takes neighbours .* values of colours"):
+        benchmark([BINS, LABELS], 1, "grr", "none")
+    usual = simulator([BINS, LABELS], 1, "usual", "none")
+    assert {cell.dataset for cell in usual.cells if cell.protocol == "grr"} == {"ages"}
+    assert {cell.dataset for cell in usual.cells if cell.protocol == "oue"} == {"ages", "colours"}
+    assert "GRR does not apply to colours: labels without an order." in usual.notes
 
 
 def test_order_survives_being_scaled() -> None:

@@ -5,27 +5,28 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ldp3.domain import GoesByOrder
 from ldp3.errors import InvalidParameter
 from ldp3.experiment.grid import Choice
 from ldp3.results import names
+from ldp3.types import Dataset
 
 if TYPE_CHECKING:
     from ldp3.experiment.simulator import Simulator
 
 
 def refuse_misfits(simulator: "Simulator") -> None:
-    """Refuse a method or an attack, asked for by its own name, where it cannot serve."""
+    """Refuse what was asked for by its own name where it cannot serve."""
+    protocols = {choice.spec: choice for choice in simulator.experiment.protocols}
     for cell in simulator.every_cell:
-        simulator.attackers.refuse_misfit(cell, simulator.oracle(cell))
+        oracle = simulator.oracle(cell)
+        simulator.attackers.refuse_misfit(cell, oracle)
+        _refuse_unordered(simulator.datasets[cell.dataset], oracle, protocols[cell.protocol])
     for cell in simulator.cells:
         data = simulator.datasets[cell.dataset]
         for m in np.flatnonzero(~simulator.applies(cell)):
             choice = simulator.experiment.methods[m]
-            if choice.asked and simulator.methods[m].needs_order and not data.ordered:
-                raise InvalidParameter(
-                    f"{choice.spec} takes neighbours for alike, but the values of {data.name} "
-                    f"are labels without an order: leave it out, or say they are `ordered`."
-                )
+            _refuse_unordered(data, simulator.methods[m], choice)
             if choice.asked:
                 raise InvalidParameter(
                     f"{choice.spec} does not apply to {cell.protocol} at "
@@ -33,11 +34,20 @@ def refuse_misfits(simulator: "Simulator") -> None:
                 )
 
 
+def _refuse_unordered(data: Dataset, thing: GoesByOrder, choice: Choice) -> None:
+    if choice.asked and not data.domain.suits(thing):
+        raise InvalidParameter(
+            f"{choice.spec} takes neighbours for alike, but the values of {data.name} are labels "
+            f"without an order: leave it out, or say they are `ordered`."
+        )
+
+
 def notes(simulator: "Simulator") -> list[str]:
     """What a person should know before the run, one sentence each."""
     return _once(
         [
             *_by_users(simulator),
+            *_protocols_left_out(simulator),
             *_attacks_left_out(simulator),
             *_methods_left_out(simulator),
             *_metrics_by_order(simulator),
@@ -52,13 +62,18 @@ def _by_users(simulator: "Simulator") -> list[str]:
     return [f"{names.protocol(p)} has no exact simulation: it runs by users." for p in slow]
 
 
+def _protocols_left_out(simulator: "Simulator") -> list[str]:
+    oracles = {cell.protocol: simulator.oracle(cell) for cell in simulator.every_cell}
+    by_order = [names.protocol(spec) for spec, oracle in oracles.items() if oracle.needs_order]
+    return [note for called in by_order for note in _unordered(simulator, called)]
+
+
 def _attacks_left_out(simulator: "Simulator") -> list[str]:
-    possible = set(simulator.cells)
     return [
         f"{names.attack(cell.attack)} cannot be carried out against "
         f"{names.protocol(cell.protocol)}: left out there."
         for cell in simulator.every_cell
-        if cell not in possible
+        if not simulator.attackers.can(cell, simulator.oracle(cell))
     ]
 
 
@@ -68,19 +83,20 @@ def _methods_left_out(simulator: "Simulator") -> list[str]:
         without = [
             names.protocol(c.protocol) for c in simulator.cells if not simulator.applies(c)[m]
         ]
+        called = names.method(choice.spec)
         if simulator.methods[m].needs_order:
-            said += _unordered(simulator, choice)
+            said += _unordered(simulator, called)
         elif without:
-            called, protocols = names.method(choice.spec), ", ".join(_once(without))
+            protocols = ", ".join(_once(without))
             said.append(f"{called} does not apply to {protocols}: left out there.")
     return said
 
 
-def _unordered(simulator: "Simulator", choice: Choice) -> list[str]:
+def _unordered(simulator: "Simulator", called: str) -> list[str]:
+    """That what goes by an order is left out where the values have none."""
     labels = [name for name, data in simulator.datasets.items() if not data.ordered]
     all_alike = 1 < len(labels) == len(simulator.datasets)
     which = "labels" if all_alike else f"{', '.join(labels)}: labels"
-    called = names.method(choice.spec)
     return [f"{called} does not apply to {which} without an order."] if labels else []
 
 

@@ -57,12 +57,17 @@ class Simulator:
 
     @cached_property
     def cells(self) -> list[Cell]:
-        """The first repeat of each cell, in the order of the tables; without impossible attacks."""
-        return [c for c in self.every_cell if self.attackers.can(c, self.oracle(c))]
+        """The first repeat of each cell that is possible, in the order of the tables."""
+        return [
+            cell
+            for cell in self.every_cell
+            if self.attackers.can(cell, self.oracle(cell))
+            and self.datasets[cell.dataset].domain.suits(self.oracle(cell))
+        ]
 
     @cached_property
     def every_cell(self) -> list[Cell]:
-        """The same with attacks that cannot be carried out."""
+        """The same with attacks and protocols that are not for these protocols and values."""
         ex = self.experiment
         axes = self.datasets, ex.epsilons, ex.arms, [c.spec for c in ex.protocols]
         return [Cell(*place) for place in product(*axes)]
@@ -86,8 +91,8 @@ class Simulator:
         """Which methods can serve a cell."""
         place = cell.protocol, cell.epsilon, cell.dataset
         if place not in self._applies:
-            oracle, ordered = self.oracle(cell), self.datasets[cell.dataset].ordered
-            serves = [m.applies(oracle) and (ordered or not m.needs_order) for m in self.methods]
+            oracle, domain = self.oracle(cell), self.datasets[cell.dataset].domain
+            serves = [m.applies(oracle) and domain.suits(m) for m in self.methods]
             self._applies[place] = np.array(serves)
         return self._applies[place]
 
