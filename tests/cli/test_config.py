@@ -1,13 +1,14 @@
 """A run written down in a file, and a finished run repeated."""
 
+import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ldp3 import load_results
 from ldp3.cli import main
-from ldp3.cli.config import expanded
 
 SWEEP = """
 epsilon = [0.5, 1]
@@ -46,30 +47,126 @@ def test_a_file_holds_a_whole_sweep(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.manifest["epsilons"] == [0.5, 1.0]
 
 
-def test_a_finished_run_is_repeated_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_line_wins(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert ldp3(monkeypatch, "--config=sweep.toml", "-e", "2", "--repeats", "3") == 0
+    manifest = load_results("sweep").manifest
+    assert (manifest["epsilons"], manifest["repeats"]) == ([2.0], 3)
+    assert manifest["methods"] == ["none", "norm_sub"]
+
+
+def test_an_option_that_is_also_the_name_of_a_command_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    Path("page.toml").write_text('report = "page.html"\nfresh = true\nrepeats = 2\n')
+    assert ldp3(monkeypatch, "--config", "page.toml", "-p", "grr") == 0
+    assert Path("page.html").exists()
+
+
+@pytest.mark.parametrize("where", ["sweep", "sweep/manifest.json"])
+def test_a_finished_run_is_repeated_from_what_its_results_hold(
+    monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    assert ldp3(monkeypatch, "--config", "sweep.toml", "-m", "all") == 0
+    Path("sweep.toml").unlink()
+    Path("visits.csv").unlink()  # a folder has its data
+    assert ldp3(monkeypatch, "--config", where, "-o", "again") == 0
+    assert load_results("again").table.equals(load_results("sweep").table)
+
+
+def test_a_repeated_run_chooses_its_repeats_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert ldp3(monkeypatch, "-d", "zipf(d=64, n=100_000)", "-p", "grr", "oue", "-o", "chosen") == 0
+    assert ldp3(monkeypatch, "--config", "chosen", "-o", "again") == 0
+    chosen, again = load_results("chosen"), load_results("again")
+    assert chosen.manifest["repeats_asked"] is again.manifest["repeats_asked"] is False
+    assert again.table.equals(chosen.table)
+
+
+def test_a_table_has_no_data_to_repeat_it_with(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = ["-d", "visits.csv", "--column", "page"]
+    assert ldp3(monkeypatch, *data, "-p", "grr", "-r", "2", "-o", "x.csv") == 0
+    assert ldp3(monkeypatch, "--config", "x.csv", "-o", "again.csv") == 2
+    assert "x.csv holds no data" in capsys.readouterr().err
+    assert ldp3(monkeypatch, "--config", "x.csv", *data, "-o", "again.csv") == 0
+    assert Path("again.csv").read_bytes() == Path("x.csv").read_bytes()
+
+
+PLUGIN = """
+from pathlib import Path
+from ldp3.metrics.distances import L1
+Path("ran").touch()
+class Mine(L1): pass
+"""
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"command": "ldp3 run --plugin mine.py -omine"},
+        {"plugins": {"mine.py": "0"}, "plugin": ["mine.py"]},
+        {"protocols": ["grr", "--plugin", "mine.py"]},
+        {"protocols": ["grr", "--plugin=mine.py"]},
+        {"epsilons": [1.0, "--plugin=mine.py"]},
+        {"seed": "0 --plugin mine.py"},
+        {"simulate": "--plugin=mine.py"},
+        {"output": "mine", "executor": "tcp://127.0.0.1:1", "report": "mine.html"},
+    ],
+)
+def test_results_run_no_code_and_name_no_output(
+    monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]
+) -> None:
     assert ldp3(monkeypatch, "--config", "sweep.toml") == 0
-    Path("sweep.toml").unlink()  # what was run stands in the manifest
-    for place, where in enumerate(["sweep", "sweep/manifest.json"]):
-        assert ldp3(monkeypatch, "--config", where, "-o", f"again{place}") == 0
-        assert load_results(f"again{place}").table.equals(load_results("sweep").table)
+    Path("mine.py").write_text(PLUGIN)
+    manifest = Path("sweep/manifest.json")
+    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), **changes}))
+    before = {str(path) for path in Path().rglob("*")}
+    ldp3(monkeypatch, "--config", "sweep")
+    assert {str(path) for path in Path().rglob("*")} == before
 
 
-def test_the_command_line_wins() -> None:
-    words = expanded(["run", "--config=sweep.toml", "-e", "2", "--repeats", "3"])
-    assert words[words.index("--epsilon") + 1] == "2"
-    assert "0.5" not in words
-    assert words[words.index("--repeats") + 1] == "3"
-    assert words[words.index("--methods") + 1] == "norm_sub"
-    assert expanded(["run", "-e", "1"]) == ["run", "-e", "1"]
-    assert expanded(["list", "--config"]) == ["list", "--config"]
+def test_a_repeated_run_says_what_it_does_not_take(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("mine.py").write_text(PLUGIN)
+    given = ["-d", "zipf(d=4, n=99)", "-p", "grr", "-u", "mine", "-r", "2", "-o", "mine"]
+    assert ldp3(monkeypatch, *given, "--plugin", "mine.py") == 0
+    monkeypatch.setattr(sys, "argv", ["ldp3", "run", "--config", "mine", "-d", "flights"])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 2  # nothing here is called `mine`
+    assert ldp3(monkeypatch, "--config", "mine", "--plugin", "mine.py", "-o", "again") == 0
+    assert load_results("again").table.equals(load_results("mine").table)
+    capsys.readouterr()
+    argv = ["ldp3", "run", "--config", "mine", "--plugin", "mine.py", "-d", "zipf(d=5, n=99)"]
+    monkeypatch.setattr(sys, "argv", argv)
+    with pytest.raises(SystemExit):
+        main()
+    err = capsys.readouterr().err
+    assert "plug-ins, executor and output are yours to give" in err
+    assert "The data are not those of mine." in err
+    assert "mine used plug-ins, which are code: mine.py." in err
+
+
+def test_results_of_an_attack_are_not_repeated_as_a_run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["ldp3", "attack", "poison", "-q", "-p", "grr", "-r", "2", "-o", "attacked"]
+    monkeypatch.setattr(sys, "argv", argv)
+    with pytest.raises(SystemExit):
+        main()
+    capsys.readouterr()
+    assert ldp3(monkeypatch, "--config", "attacked") == 2
+    assert "there were attacks" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("content", "said"),
     [
         ("epsilon = [", "is no TOML"),
-        ("epsilon = {a = 1}", "epsilon holds"),
-        ("colour = 1", "--colour"),
+        ("epsilon = " + "[" * 1_500 + "]" * 1_500, "is no TOML"),
+        ("epsilon = {a = 1}", "[epsilon][a]"),
+        ("colour = 1", "[colour]"),
         ('data = [{source = "visits.csv", colour = 1}]', "no reading option 'colour'"),
         (
             'data = [{source = "visits.csv", header = "no"}]',
@@ -94,8 +191,3 @@ def test_a_mistake_is_one_line(
 @pytest.mark.parametrize("where", ["none.toml", "visits.csv", "nowhere"])
 def test_what_is_no_configuration_is_refused(monkeypatch: pytest.MonkeyPatch, where: str) -> None:
     assert ldp3(monkeypatch, "--config", where) == 2
-
-
-def test_files_that_name_one_another_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    Path("a.toml").write_text('config = "a.toml"')
-    assert ldp3(monkeypatch, "--config", "a.toml") == 2

@@ -16,7 +16,7 @@ from cyclopts import App, CycloptsError, Group, Parameter, UnusedCliTokensError
 from ldp3 import __version__
 from ldp3.cli.aggregate import aggregate
 from ldp3.cli.attack import attack
-from ldp3.cli.config import expanded
+from ldp3.cli.config import configure
 from ldp3.cli.console import as_flags
 from ldp3.cli.convert import convert
 from ldp3.cli.difference import difference
@@ -77,6 +77,7 @@ for group, commands in GROUPS.items():
     for command in commands:
         app.command(command, group=group, help_format="markdown")
 app.command(list_, name="list", group=COMPARE, help_format="markdown")
+app["run"].config = configure
 for name, takes in TAKES.items():
     app[name].usage = f"Usage: ldp3 {name} {takes}"
 app.command(attack)
@@ -106,7 +107,7 @@ def run_command(arguments: list[str]) -> int:
             return _mistake(f"{word!r} is not UTF-8: rename the file.")
     try:
         code = app(
-            _with_stdin(expanded(arguments)),
+            _with_stdin(arguments),
             exit_on_error=False,
             print_error=False,
             result_action="return_value",

@@ -1,117 +1,111 @@
-"""`--config`: a whole run written down in a file, or that of a finished one.
+"""`--config`: options of `ldp3 run` from a file, or the experiment that results hold.
 
-A TOML file holds options of `ldp3 run` by their long names; what the command line says as well
-wins. The data may be tables with reading options of their own:
+A TOML file holds options by their long names. Data may be tables with reading options of their own:
 
     epsilon = [0.5, 1, 2]
     output = "sweep"
     data = ["flights", {source = "visits.csv", column = "page"}]
+
+Results are somebody's data and never a command: grid and seed are read from the fields of their
+manifest, each as the type that it is, and the data from the folder. Plug-ins, executors and outputs
+come from the command line only. What the command line says wins.
 """
 
-import json
-import shlex
 import tomllib
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ldp3.errors import InvalidData, InvalidParameter, short
 
-FLAG = "--config"
-SHORT = {
-    "-e": "--epsilon", "-p": "--protocols", "-m": "--methods", "-r": "--repeats",
-    "-t": "--threads", "-d": "--data", "-u": "--metrics", "-o": "--output", "-q": "--quiet",
-}  # fmt: skip
-OWN = ("--output", "--fresh", "--report")  # of the finished run, not of who repeats it
-NESTED = 5  # configurations that name others, at most
+if TYPE_CHECKING:
+    from cyclopts import App
+    from cyclopts.argument import ArgumentCollection
+
+    from ldp3.types import Dataset
+
+LISTS = {"epsilons": "epsilon", "protocols": "protocols", "methods": "methods",
+         "metrics": "metrics"}  # fmt: skip
+SINGLE = {"seed": int, "simulate": str, "reference": str}
 
 
-def expanded(arguments: Sequence[str]) -> list[str]:
-    """The command line with what its configuration says, for `ldp3 run`."""
-    found = list(arguments)
-    for _ in range(NESTED):
-        if found[:1] != ["run"] or not any(word.partition("=")[0] == FLAG for word in found):
-            return found
-        groups = _groups(found[1:])
-        if groups[FLAG][1:] or not groups[FLAG]:
-            raise InvalidParameter("--config takes one file: a .toml file, or results of a run.")
-        path = Path(groups.pop(FLAG)[0])
-        given = {**_configured(path), **groups}
-        found = ["run", *(word for flag, values in given.items() for word in (flag, *values))]
-    raise InvalidParameter("--config: these files name one another.")
+def configure(app: "App", commands: tuple[str, ...], arguments: "ArgumentCollection") -> None:
+    """Give the options of `ldp3 run` that were not typed what its configuration says."""
+    from cyclopts.config import Dict
+
+    for argument in arguments:
+        if argument.name == "--config" and argument.tokens:
+            path = Path(argument.tokens[0].value)
+            content = _grid(manifest(path)) if is_results(path) else _toml(path)
+            Dict({"run": content}, source=str(path))(app, commands, arguments)
 
 
-def _groups(words: Sequence[str]) -> dict[str, list[str]]:
-    """Flags by their long names, with the words that follow."""
-    groups: dict[str, list[str]] = {}
-    flag = ""
-    for word in words:
-        if word.startswith("-") and word != "-" and not _is_number(word):
-            name, equals, value = word.partition("=")
-            flag = SHORT.get(name, name)
-            groups.setdefault(flag, [])
-            if equals:
-                groups[flag].append(value)
-        else:
-            groups.setdefault(flag, []).append(word)
-    return groups
+def is_results(path: Path) -> bool:
+    """Whether a configuration is results; any other is TOML."""
+    return path.suffix != ".toml"
 
 
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
-
-
-def _configured(path: Path) -> dict[str, list[str]]:
-    if path.suffix == ".toml":
-        return _from_toml(path)
-    return _from_results(path)
-
-
-def _from_toml(path: Path) -> dict[str, list[str]]:
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InvalidData(f"{path}: {error.strerror}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidData(f"{path}: is no TOML: {error}.") from error
-    flags: dict[str, list[str]] = {}
-    for key, value in content.items():
-        flag = "--" + key.replace("_", "-")
-        if value is False:
-            flags |= {"--no-header": []} if flag == "--header" else {}
-        else:
-            flags[flag] = [] if value is True else [_word(path, key, one) for one in _list(value)]
-    return flags
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else [value]
-
-
-def _word(path: Path, key: str, value: object) -> str:
-    if isinstance(value, dict) and key == "data" and isinstance(value.get("source"), str):
-        return json.dumps(value)
-    if isinstance(value, str | int | float) and not isinstance(value, bool):
-        return str(value)
-    raise InvalidData(
-        f"{path}: {key} holds {short(value)}: give texts and numbers, or for data a table with "
-        f"source and reading options."
-    )
-
-
-def _from_results(path: Path) -> dict[str, list[str]]:
-    """The command of a finished run, but for where it wrote."""
+def manifest(path: Path) -> dict[str, Any]:
+    """What results, or their manifest, say was run."""
     from ldp3.results.storage import manifest_of, read_manifest
 
-    manifest = path if path.name.endswith("manifest.json") else manifest_of(path)
-    if not manifest.is_file():
+    found = path if path.name.endswith("manifest.json") else manifest_of(path)
+    if not found.is_file():
         raise InvalidData(f"{path}: is neither a .toml file nor results of a run.")
-    command = read_manifest(manifest).get("command")
-    words = shlex.split(command) if isinstance(command, str) else []
-    if words[:2] != ["ldp3", "run"]:
-        raise InvalidData(f"{path}: does not say which command made it.")
-    return {flag: values for flag, values in _groups(words[2:]).items() if flag not in OWN}
+    return read_manifest(found)
+
+
+def datasets(path: Path, population: int | None) -> "list[Dataset]":
+    """The data that results hold, with as many users as asked for."""
+    from ldp3.results.table import load_results
+
+    found = load_results(path.parent if path.name == "manifest.json" else path).datasets
+    if not found:
+        raise InvalidParameter(f"{path} holds no data, as a folder of results does: give --data.")
+    return [one if population is None else one.scaled(population) for one in found.values()]
+
+
+def told(path: Path, data: "list[Dataset]") -> list[str]:
+    """What a person should know of a run that is repeated."""
+    found = manifest(path)
+    says = [f"Grid and seed are those of {path}; plug-ins, executor and output are yours to give."]
+    listed = found["data"] if isinstance(found.get("data"), list) else []
+    digests = [one.get("digest") for one in listed if isinstance(one, dict)]
+    if digests != [one.digest for one in data]:
+        says.append(f"The data are not those of {path}.")
+    if isinstance(found.get("plugins"), dict) and found["plugins"]:
+        names = ", ".join(map(str, found["plugins"]))
+        says.append(f"{path} used plug-ins, which are code: {names}.")
+    return says
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidData(f"{path}: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InvalidData(f"{path}: is no TOML: {error}.") from error
+
+
+def _grid(found: dict[str, Any]) -> dict[str, Any]:
+    """The options that make the same grid."""
+    if found.get("attacks") != ["none"]:
+        raise InvalidData("These results are not of `ldp3 run`: there were attacks.")
+    lists = {option: _list(name, found.get(name)) for name, option in LISTS.items()}
+    single = {name: _one(name, found.get(name), kind) for name, kind in SINGLE.items()}
+    if found.get("repeats_asked") is not False:  # or as many as the question needs, again
+        single["repeats"] = _one("repeats", found.get("repeats"), int)
+    return {**lists, **single}
+
+
+def _list(name: str, value: object) -> list[Any]:
+    kinds = (int, float) if name == "epsilons" else str
+    if not isinstance(value, list) or not all(isinstance(one, kinds) for one in value):
+        raise InvalidData(f"The manifest's {name} are no list of them: {short(value)}.")
+    return value
+
+
+def _one(name: str, value: object, kind: type) -> object:
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise InvalidData(f"The manifest's {name} cannot be {short(value)}.")
+    return value

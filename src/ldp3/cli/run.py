@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -9,7 +10,7 @@ from cyclopts import Parameter
 
 from ldp3.budget import said_of
 from ldp3.cli import options
-from ldp3.cli.config import expanded
+from ldp3.cli.config import datasets, is_results, told
 from ldp3.cli.console import Console
 from ldp3.cli.data import users
 from ldp3.errors import InvalidParameter
@@ -29,7 +30,7 @@ def run(
     methods: options.Methods = ["paper"],  # noqa: B006
     repeats: Annotated[int | None, options.WHOLE, Parameter(name=["--repeats", "-r"])] = None,
     threads: options.Threads = None,
-    data: options.Data = ["flights"],  # noqa: B006
+    data: Annotated[options.Data | None, Parameter(show_default=lambda _: "flights")] = None,
     metrics: options.Metrics = ["l1"],  # noqa: B006
     seed: options.Seed = 0,
     simulate: Literal["exact", "users"] = "exact",
@@ -43,7 +44,7 @@ def run(
     format: options.AnswerFormat = "text",
     report: Annotated[Path | None, Parameter(group=options.OUTPUT)] = None,
     dry_run: Annotated[bool, Parameter(group=options.OUTPUT)] = False,
-    config: Annotated[Path | None, Parameter(group=options.OUTPUT)] = None,  # noqa: ARG001
+    config: Annotated[Path | None, Parameter(group=options.OUTPUT)] = None,
     quiet: options.Quiet = False,
     reading: options.ReadingFlags = options.AS_IT_IS,
 ) -> int:
@@ -74,8 +75,8 @@ def run(
     dry_run
         Print the grid, the expected time and memory, and stop.
     config
-        A .toml file with any of these options, or the results of a run, which is repeated; what
-        the command line says as well wins.
+        A .toml file with any of these options; or the results of a run, whose grid and data are
+        taken again, and neither plug-ins nor output. What the command line says as well wins.
     """
     from ldp3.experiment.grid import experiment
     from ldp3.experiment.repeats import prepared
@@ -85,21 +86,30 @@ def run(
     if report is not None:
         _refuse_page(report)
     console = Console(quiet=quiet)
-    simulator = prepared(
-        experiment(
-            users(data, reading, plugins, population, [output, report], console),
-            options.numbers(epsilon),
-            options.specs("-p", protocols),
-            options.specs("-m", methods),
-            options.specs("-u", metrics),
-            repeats=repeats,
-            seed=seed,
-            simulate=simulate,
-            reference=reference,
-            keep=_keep(keep_estimates, output, report),
-            plugins=plugins,
-        )
+    repeated = config if config is not None and is_results(config) else None
+    if repeated is not None and data is None:
+        given = datasets(repeated, population)
+    else:
+        named = ["flights"] if data is None else data
+        given = users(named, reading, plugins, population, [output, report], console)
+    asked = experiment(
+        given,
+        options.numbers(epsilon),
+        options.specs("-p", protocols),
+        options.specs("-m", methods),
+        options.specs("-u", metrics),
+        repeats=repeats,
+        seed=seed,
+        simulate=simulate,
+        reference=reference,
+        keep=_keep(keep_estimates, output, report),
+        plugins=plugins,
     )
+    if repeated is not None:
+        console.notes(told(repeated, given))
+        # what did not apply to all was left out then, and is now
+        asked = replace(asked, methods=tuple(replace(c, asked=False) for c in asked.methods))
+    simulator = prepared(asked)
     announced(simulator, console)
     if dry_run:
         return _dry_run(simulator, threads)
@@ -195,7 +205,7 @@ def measured(
     if not console.quiet:
         options.announce_compiling()
     with console:
-        about = {"command": shlex.join(["ldp3", *expanded(sys.argv[1:])])}
+        about = {"command": shlex.join(["ldp3", *sys.argv[1:]])}
         return execute(
             simulator, executor, threads, output=output, fresh=fresh, progress=console, about=about
         )
