@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, reduce
-from math import log1p
+from math import exp, log1p
 from operator import add
 from types import ModuleType
 from typing import ClassVar
@@ -28,6 +28,7 @@ from ldp3.errors import (
 from ldp3.noise import PureNoise, Support
 from ldp3.protocols.layout import Layout, Numbers
 from ldp3.randomness import Words
+from ldp3.shuffling import Blanket, Distinguisher, Shuffled
 from ldp3.types import Channel, Estimate, Tally
 
 CHUNK = 65_536  # users at a time
@@ -182,6 +183,26 @@ class FrequencyOracle(ABC):
     def privacy_ratio(self) -> Fraction | None:
         """Worst ratio of a report's probabilities under two values, exact; None if unknown."""
         return None
+
+    @property
+    def blanket(self) -> Blanket:
+        """What its reports have in common, behind which shuffled reports hide."""
+        ratio = self.privacy_ratio
+        return Blanket.generic(exp(self.epsilon) if ratio is None else ratio)
+
+    @property
+    def distinguishers(self) -> tuple[Distinguisher, ...]:
+        """How shuffled reports can be told apart, where the oracle knows enough of itself."""
+        return ()
+
+    def shuffled(self, n: int, delta: float, rounds: int = 1) -> Shuffled:
+        """What holds if a trusted shuffler mixes n honest reports before anybody sees them.
+
+        >>> from ldp3 import oracle
+        >>> round(oracle("grr", epsilon=1.0, d=128).shuffled(10_000, delta=1e-6).epsilon, 4)
+        0.0063
+        """
+        return Shuffled.of(self.blanket, self.distinguishers, n, delta, rounds)
 
     @property
     def nonce(self) -> tuple[str, int] | None:
@@ -363,6 +384,32 @@ class PureOracle(FrequencyOracle):
             rest = (k * (k - 1) - 2 * (d - 1) * own) / ((d - 1) * max(d - 2, 1))
             return two_levels(own, rest, first, second, frequencies)
         return None
+
+    @property
+    def blanket(self) -> Blanket:
+        if self.support_ratio is None:
+            return super().blanket
+        return Blanket.of_supports(self.support_ratio, self.p, self.q)
+
+    @property
+    def distinguishers(self) -> tuple[Distinguisher, ...]:
+        if self.d == 2:
+            return (Distinguisher(self.p, self.q, None),)
+        first, second, truths = np.array([0]), np.array([1]), np.eye(3, self.d)
+        own = self.support_both(first, second, truths[0])
+        other = self.support_both(first, second, truths[2])  # all others hold a third value
+        if own is None or other is None:
+            return ()
+        both, rest = float(own[0]), float(other[0])
+        found = [Distinguisher(self.p - both, self.q - both, self.q - rest)]
+        if self.support_ratio is not None:
+            # of reports with two levels, how often x alone of the three is supported is known, too
+            ratio = float(self.support_ratio)
+            three = (rest - both / ratio) / (ratio - 1)
+            alone = self.p / ratio - 2 * both / ratio + three
+            if alone > 0:
+                found.append(Distinguisher(ratio * alone, alone, alone))
+        return tuple(found)
 
     def report_of(self, members: BoolArray) -> Reports | None:  # noqa: ARG002
         """Reports that support exactly these sets, shape `(n, d)`, of any sizes there are."""

@@ -1,0 +1,305 @@
+"""Upper bounds hold against plain enumeration of shuffled reports, and attacks never claim more."""
+
+from collections.abc import Iterator
+from itertools import combinations, product
+from math import exp, inf, lgamma, log
+
+import numpy as np
+import pytest
+
+from ldp3 import shuffling
+from ldp3.arrays import FloatArray
+from ldp3.errors import InvalidParameter
+from ldp3.protocols.base import PureOracle, build_oracle
+from ldp3.shuffling import Blanket, Distinguisher, positive_part
+
+SMALL = [
+    *(("grr", d) for d in (2, 3, 4)),
+    *(("rappor", d) for d in (2, 3)),
+    *(("oue", d) for d in (2, 3)),
+    ("ss", 4),
+    ("ss(k=2)", 4),
+    ("ss(k=3)", 4),
+]
+
+
+def pure(spec: str, epsilon: float, d: int) -> PureOracle:
+    oracle = build_oracle(spec, epsilon=epsilon, d=d)
+    assert isinstance(oracle, PureOracle)
+    return oracle
+
+
+def channel(oracle: PureOracle) -> FloatArray:
+    """Probability of every support set (columns) given every value (rows), by the definition."""
+    ratio, d = oracle.support_ratio, oracle.d
+    assert ratio is not None
+    if oracle.support_size is not None:
+        sets = np.array(list(combinations(range(d), oracle.support_size)))
+        member = np.zeros((len(sets), d), dtype=bool)
+        member[np.arange(len(sets))[:, None], sets] = True
+        weight = np.where(member.T, float(ratio), 1.0)
+        return weight / weight.sum(axis=1, keepdims=True)
+    member = np.array(list(product([False, True], repeat=d)))
+    rates = np.where(np.eye(d, dtype=bool), oracle.p, oracle.q)  # of each bit, by the value
+    law = np.where(member[None], rates[:, None, :], 1 - rates[:, None, :])
+    return np.asarray(law.prod(axis=2))
+
+
+def histograms(total: int, size: int) -> Iterator[tuple[int, ...]]:
+    if size == 1:
+        yield (total,)
+        return
+    for first in range(total + 1):
+        for rest in histograms(total - first, size - 1):
+            yield (first, *rest)
+
+
+def shuffled_law(rows: FloatArray, places: list[tuple[int, ...]]) -> FloatArray:
+    """The law of the histogram of one report of each person; `rows` has a law for each."""
+    law = {(0,) * rows.shape[1]: 1.0}
+    for row in rows:
+        after: dict[tuple[int, ...], float] = {}
+        for histogram, chance in law.items():
+            for report, probability in enumerate(row):
+                more = list(histogram)
+                more[report] += 1
+                key = tuple(more)
+                after[key] = after.get(key, 0.0) + chance * probability
+        law = after
+    return np.array([law.get(place, 0.0) for place in places])
+
+
+def true_delta(oracle: PureOracle, n: int, epsilon: float, others: list[int]) -> float:
+    """The least δ at ε between "one holds 0" and "one holds 1", where the others hold these."""
+    laws = channel(oracle)
+    places = list(histograms(n, laws.shape[1]))
+    first, second = (shuffled_law(laws[[own, *others]], places) for own in (0, 1))
+    both = (first - exp(epsilon) * second, second - exp(epsilon) * first)
+    return float(max(np.maximum(b, 0).sum() for b in both))
+
+
+def crowds(d: int, size: int) -> list[list[int]]:
+    """Some crowds: all alike, and half and half."""
+    alike = [[v] * size for v in range(d)]
+    return [*alike, [0] * (size // 2) + [1] * (size - size // 2)]
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+@pytest.mark.parametrize(("spec", "d"), SMALL)
+def test_no_crowd_needs_more_than_the_upper_bound_and_an_attack_shows_the_lower(
+    spec: str, d: int, epsilon: float
+) -> None:
+    oracle = pure(spec, epsilon, d)
+    for n in (2, 3, 6):
+        for central in (0.05 * epsilon, 0.4 * epsilon, 0.8 * epsilon):
+            truth = max(true_delta(oracle, n, central, crowd) for crowd in crowds(d, n - 1))
+            upper = oracle.blanket.delta(central, n)
+            assert truth <= upper * (1 + 1e-12)
+            assert oracle.distinguishers
+            for attack in oracle.distinguishers:
+                assert attack.delta(central, n) <= truth * (1 + 1e-6) + 1e-12
+
+
+def test_many_people_who_choose_among_few_reports_are_within_both_bounds() -> None:
+    oracle = pure("grr", 1.5, 3)
+    for n in (9, 12):
+        truth = true_delta(oracle, n, 0.3, [2] * (n - 1))
+        upper = oracle.blanket.delta(0.3, n)
+        assert truth <= upper <= 1.005 * truth  # with a third value the bound is nearly the truth
+
+
+def exact_positive_part(values: FloatArray, weights: FloatArray, n: int) -> float:
+    total = 0.0
+    for counts in histograms(n, len(values)):
+        chance = lgamma(n + 1) + sum(
+            k * log(w) - lgamma(k + 1) for k, w in zip(counts, weights, strict=True)
+        )
+        total += exp(chance) * max(0.0, float(np.dot(counts, values)))
+    return total
+
+
+ATOMS = [
+    (np.array([1.3, -2.1, -0.4, 0.0]), np.array([0.1, 0.15, 0.3, 0.45])),
+    (np.array([6.4, -12.5, -0.1]), np.array([0.05, 0.05, 0.9])),
+    (np.array([0.71, -0.95]), np.array([0.4, 0.6])),
+]
+
+
+def too_small(n: int) -> list[float]:
+    """How far the rounded sums lie above the exact ones, relatively; below is negative."""
+    pairs = ((positive_part(v, w, n), exact_positive_part(v, w, n)) for v, w in ATOMS)
+    return [upper / exact - 1 for upper, exact in pairs]
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 17])
+def test_the_lattice_rounds_upwards_and_little(n: int) -> None:
+    assert min(too_small(n)) > -1e-12
+    assert max(too_small(n)) < 2e-3
+
+
+def to_the_nearest(self: "shuffling._Sum") -> tuple[int, FloatArray]:
+    place = np.rint(self.values / self.step).astype(np.int64)
+    mass = np.zeros(int(np.ptp(place)) + 1)
+    np.add.at(mass, place - place.min(), self.weights)
+    return int(place.min()), mass
+
+
+def test_rounding_to_the_nearest_cell_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shuffling._Sum, "_one", to_the_nearest)
+    assert min(min(too_small(n)) for n in (2, 5, 17)) < -1e-6
+
+
+def test_a_window_that_forgets_what_it_leaves_out_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    def narrow(mass: FloatArray, most: float) -> tuple[slice, float]:
+        cumulated = np.cumsum(mass)
+        low, high = np.searchsorted(cumulated, [1e-4, cumulated[-1] - 1e-4])
+        return slice(int(low), int(high) + 1), 0.0
+
+    monkeypatch.setattr(shuffling, "_window", narrow)
+    assert min(too_small(17)) < -1e-6
+
+
+def variation_ratio(ratio: float, d: int, n: int, epsilon: float) -> float:
+    """A published bound for GRR: it shows the counts of the two reports at stake, and no others."""
+    alpha = 1 / (ratio + d - 1)
+    rest, own = 1 - 2 * alpha, 1 - alpha - alpha * ratio
+    total = 0.0
+    for a, b, c in histograms(n, 3):
+        chance = lgamma(n + 1) - lgamma(a + 1) - lgamma(b + 1) - lgamma(c + 1)
+        chance += (a + b) * log(alpha) + c * log(rest)
+        first, second = (ratio * a + b + own / rest * c), (a + ratio * b + own / rest * c)
+        total += exp(chance) * max(0.0, first - exp(epsilon) * second) / n
+    return total
+
+
+def test_enumeration_refutes_the_variation_ratio_bound_for_grr() -> None:
+    """δ of shuffled GRR, d = 4, ε₀ = 2, 8 people, ε = 1.5 is 0.0255; that bound says 0.0204."""
+    oracle = pure("grr", 2.0, 4)
+    truth = true_delta(oracle, 8, 1.5, [2] * 7)
+    assert variation_ratio(exp(2.0), 4, 8, 1.5) < 0.81 * truth
+    assert truth <= oracle.blanket.delta(1.5, 8)
+
+
+REFERENCE = [  # ε₀, n, oracle, central ε at δ = 1e-6, by an independent program
+    ("generic", 1.0, 10_000, 0.04321),
+    ("generic", 4.0, 1_000_000, 0.03428),
+    ("grr", 1.0, 10_000, 0.006291),
+    ("grr", 4.0, 1_000_000, 0.01808),
+    ("blh", 2.0, 10_000, 0.07896),
+    ("blh", 4.0, 10_000, 0.2849),
+    ("rappor", 2.0, 100_000, 0.02534),
+    ("oue", 1.0, 1_000_000, 0.002391),
+]
+
+
+@pytest.mark.parametrize(("name", "local", "n", "central"), REFERENCE)
+def test_another_program_finds_the_same(name: str, local: float, n: int, central: float) -> None:
+    own = name != "generic"
+    blanket = pure(name, local, 128).blanket if own else Blanket.generic(exp(local))
+    assert blanket.epsilon(n, 1e-6) == pytest.approx(central, rel=1e-3)
+
+
+def test_more_people_protect_more_and_a_larger_budget_less() -> None:
+    by_n = [Blanket.generic(exp(1.0)).epsilon(n, 1e-6) for n in (10**3, 10**4, 10**5)]
+    assert by_n == sorted(by_n, reverse=True)
+    by_local = [Blanket.generic(exp(e)).epsilon(10**4, 1e-6) for e in (0.5, 1.0, 2.0)]
+    assert by_local == sorted(by_local)
+    by_delta = [Blanket.generic(exp(1.0)).epsilon(10**4, 10.0**-k) for k in (5, 7, 9)]
+    assert by_delta == sorted(by_delta)
+
+
+def test_rounds_composed_cost_less_than_their_sum_and_more_than_one() -> None:
+    blanket = pure("grr", 1.0, 128).blanket
+    one, many = blanket.epsilon(10_000, 1e-6), blanket.composed(10_000, 52, 1e-6)
+    assert one < many < 0.2 * 52 * blanket.epsilon(10_000, 1e-6 / 52)
+
+
+def test_composed_rounds_hold_against_enumeration() -> None:
+    """Two rounds of two people: the law of both shuffles together, written down."""
+    oracle, n = pure("grr", 1.0, 3), 3
+    laws = channel(oracle)
+    places = list(histograms(n, laws.shape[1]))
+    one = [shuffled_law(laws[[own, 2, 2]], places) for own in (0, 1)]
+    first, second = (np.outer(law, law).ravel() for law in one)
+    blanket = oracle.blanket
+    for central in (0.4, 0.8, 1.4):
+        truth = float(np.maximum(first - exp(central) * second, 0).sum())
+        assert blanket.composed(n, 2, truth) >= central * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("spec", ["grr", "oue", "ss", "olh", "hrr", "pgr"])
+def test_no_attack_shows_more_than_the_bound_however_many_people(spec: str) -> None:
+    for local, n, delta in [
+        *((0.5, 10**k, 1e-9) for k in (1, 4)),
+        *((3.0, 10**k, 1e-12) for k in (3, 12)),
+        (1.0, 10**12, 1e-6),  # so many that ε = 0 is enough
+        (8.0, 10**6, 1e-6),
+        (12.0, 10**9, 1e-15),
+    ]:
+        oracle = pure(spec, local, 64)
+        upper = oracle.blanket.epsilon(n, delta)
+        shown = [attack.epsilon(n, delta) for attack in oracle.distinguishers]
+        assert max(shown) <= upper
+        for attack, epsilon in zip(oracle.distinguishers, shown, strict=True):
+            assert epsilon == 0 or attack.delta(epsilon, n) == pytest.approx(delta, rel=1e-2)
+
+
+def test_counting_only_reports_that_do_not_support_the_third_value_can_show_more() -> None:
+    plain, alone = (a.epsilon(10**6, 1e-6) for a in pure("oue", 4.0, 64).distinguishers)
+    assert alone > 1.4 * plain
+    plain, alone = (a.epsilon(10**6, 1e-6) for a in pure("oue", 0.5, 64).distinguishers)
+    assert plain > alone
+
+
+def test_tails_of_the_attack_are_those_of_the_sum() -> None:
+    """Three-way terms of -1, 0 and 1, added up one by one."""
+    m, others = 400, 0.07
+    law = np.ones(1)
+    for _ in range(m):
+        law = np.convolve(law, [others, 1 - 2 * others, others])
+    _, cumulant = Distinguisher(0.4, 0.1, others)._laws(m)[0]
+    t = np.array([1.0, 5.0, 20.0, 60.0, 90.0])
+    points, tails = shuffling._point_and_tail(cumulant, t)
+    places = m + t.astype(np.int64)
+    np.testing.assert_allclose(points, law[places], rtol=1e-9)
+    np.testing.assert_allclose(tails, [law[k:].sum() for k in places], rtol=1e-9)
+
+
+def test_a_dominating_law_is_nowhere_below_the_curve() -> None:
+    blanket, n = pure("ss", 2.0, 64).blanket, 1_000
+    step = blanket.epsilon(n, 1e-12) / 32
+    curve = np.array([blanket.delta(i * step, n) for i in range(33)])
+    law = shuffling._dominating(step, curve)
+    losses = step * np.arange(-32, 33)
+    for epsilon in np.linspace(-40 * step, 31.5 * step, 60):
+        claimed = float((law * np.maximum(-np.expm1(epsilon - losses), 0)).sum()) + curve[-1]
+        size = abs(epsilon)
+        truth = blanket.delta(size, n)
+        if epsilon < 0:
+            truth = 1 - exp(-size) + exp(-size) * truth
+        assert claimed >= truth * (1 - 1e-12) or size < step  # near 0 the bound itself jumps
+
+
+@pytest.mark.parametrize(
+    ("changed", "value"),
+    [("n", 1), ("n", 2.5), ("delta", 1.0), ("delta", 0.0), ("rounds", 0)],
+)
+def test_what_no_shuffler_can_do_is_refused(changed: str, value: object) -> None:
+    given = {"n": 100, "delta": 1e-6, "rounds": 1} | {changed: value}
+    with pytest.raises(InvalidParameter, match=f"`{changed}`"):
+        pure("grr", 1.0, 4).shuffled(**given)  # type: ignore[arg-type]
+
+
+def test_an_oracle_that_knows_little_of_itself_gets_what_holds_for_all() -> None:
+    other, grr = (build_oracle(spec, epsilon=1.0, d=16) for spec in ("she", "grr"))
+    found = other.shuffled(10_000, 1e-6)
+    assert found.epsilon == pytest.approx(0.0432, rel=2e-3)
+    assert found.lower <= found.epsilon < found.local
+    assert grr.shuffled(10_000, 1e-6).epsilon < found.epsilon
+
+
+def test_an_attack_that_sees_no_third_value_still_exists() -> None:
+    attack = Distinguisher(0.7, 0.3, None)
+    assert 0 < attack.delta(0.1, 1_000) < 0.4
+    assert attack.delta(inf, 1_000) == 0
+    assert 0 < attack.epsilon(1_000, 1e-6) < log(0.7 / 0.3)
