@@ -95,6 +95,22 @@ def results() -> None:
         Image.open(shot).quantize(128).save(FIGURES / "report.png", optimize=True)
 
 
+def shuffled() -> None:
+    """Central ε of mixed reports, from above and as an attack shows it."""
+    figure, axes = plt.subplots(figsize=(6.5, 3), layout="constrained")
+    people = [10**k for k in range(3, 9)]
+    for local, colour in ((1.0, BLUE), (4.0, ORANGE)):
+        for spec, style in (("grr", "-"), ("ss", "--")):
+            oracle = ldp3.oracle(spec, epsilon=local, d=128)
+            found = [oracle.shuffled(n, 1e-9) for n in people]
+            label = f"{spec.upper()}, local ε = {local:g}"
+            axes.plot(people, [one.epsilon for one in found], style, color=colour, label=label)
+            axes.plot(people, [one.lower for one in found], ".", color=colour)
+    axes.set(xscale="log", yscale="log", xlabel="reports that are mixed", ylabel="central ε")
+    axes.legend(frameon=False)
+    save(figure, "shuffled")
+
+
 def save(figure: plt.Figure, name: str) -> None:
     """As SVG without a date, so that the same data give the same file."""
     figure.savefig(FIGURES / f"{name}.svg", metadata={"Date": None})
@@ -102,5 +118,5 @@ def save(figure: plt.Figure, name: str) -> None:
 
 
 if __name__ == "__main__":
-    for picture in (one_report, the_crowd, odds, results):
+    for picture in (one_report, the_crowd, odds, shuffled, results):
         picture()

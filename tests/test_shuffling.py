@@ -11,7 +11,7 @@ from ldp3 import shuffling
 from ldp3.arrays import FloatArray
 from ldp3.errors import InvalidParameter
 from ldp3.protocols.base import PureOracle, build_oracle
-from ldp3.shuffling import Blanket, Distinguisher, positive_part
+from ldp3.shuffling import Blanket, Distinguisher, Shuffled, local_epsilon, positive_part
 
 SMALL = [
     *(("grr", d) for d in (2, 3, 4)),
@@ -303,3 +303,26 @@ def test_an_attack_that_sees_no_third_value_still_exists() -> None:
     assert 0 < attack.delta(0.1, 1_000) < 0.4
     assert attack.delta(inf, 1_000) == 0
     assert 0 < attack.epsilon(1_000, 1e-6) < log(0.7 / 0.3)
+
+
+@pytest.mark.parametrize(("spec", "n", "local"), [("ss", 10**4, 2.32), ("grr", 10**5, 4.52)])
+def test_the_largest_local_budget_for_a_central_goal_keeps_it(
+    spec: str, n: int, local: float
+) -> None:
+    found = local_epsilon(lambda e: pure(spec, e, 128).blanket, 0.1, n, 1e-6)
+    assert found == pytest.approx(local, rel=0.03)  # whole numbers k make steps
+    assert pure(spec, found, 128).blanket.delta(0.1, n) <= 1e-6
+    several = local_epsilon(lambda e: pure(spec, e, 128).blanket, 0.1, n, 1e-6, rounds=4)
+    assert 0.025 < several < found
+    assert pure(spec, several, 128).blanket.composed(n, 4, 1e-6) <= 0.1
+
+
+def test_people_read_the_local_budget_first_and_nothing_is_rounded_to_the_wrong_side() -> None:
+    said = str(Shuffled(0.0240001, 0.0219999, 1.0, 1e-6, 10_000))
+    assert said == (
+        "Locally ε = 1, whoever looks. If a shuffler that you trust mixes at least 10,000 honest "
+        "reports: central ε ≤ 0.0241 at δ = 1e-6 (an attack shows 0.0219)."
+    )
+    assert "not below 1/n" in str(Shuffled(0.02, 0.01, 1.0, 1e-3, 10_000))
+    assert "no smaller central ε" in str(Shuffled(1.0, 0.5, 1.0, 1e-6, 2))
+    assert str(Shuffled(0.2, 0.01, 1.0, 1e-6, 2, 4)).startswith("4 collections from the same peo")

@@ -29,6 +29,7 @@ privacy loss distributions.* PoPETs 2022 (rounds).
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 from math import ceil, erfc, exp, expm1, inf, log, log1p, sqrt
 from typing import Self
@@ -45,6 +46,7 @@ FEWEST, WIDEST = 8, 2_000  # where jumps are rare and wide: such cells, and cell
 DROPPED = 1e-12  # of the mass, that windows leave out in all; it is added again at its worst
 DIRECT = 2**22  # products of a convolution up to which it is summed directly
 POINTS = 64  # of an integral, on one side of the real line
+HIGHEST = 16.0  # local ε that is looked for
 KNOTS = 64  # of the curve δ(ε) that rounds are composed from
 
 
@@ -93,6 +95,20 @@ class Shuffled:
         upper = min(blanket.composed(n, rounds, delta), rounds * local)
         lower = max((attack.epsilon(n, delta) for attack in attacks), default=0.0)
         return cls(upper, min(lower, upper), local, delta, n, rounds)
+
+    def __str__(self) -> str:
+        """What people are told: what holds without any trust comes first."""
+        times = f"{self.rounds} collections from the same people: " if self.rounds > 1 else ""
+        local = f"{times}locally ε = {_digits(self.rounds * self.local, up=True)}, whoever looks."
+        mixed = f"If a shuffler that you trust mixes at least {self.n:,} honest reports"
+        mixed += " each time" if self.rounds > 1 else ""
+        if self.epsilon >= self.rounds * self.local:
+            return f"{local[0].upper()}{local[1:]} {mixed}: no smaller central ε can be shown."
+        shown = f" (an attack shows {_digits(self.lower, up=False)})" if self.lower else ""
+        bound = f"central ε ≤ {_digits(self.epsilon, up=True)} at δ = {_short(self.delta)}{shown}"
+        large = " This δ is not below 1/n: it allows that everything is told of somebody."
+        doubt = large if self.delta * self.n >= 1 else ""
+        return f"{local[0].upper()}{local[1:]} {mixed}: {bound}.{doubt}"
 
 
 @dataclass(frozen=True)
@@ -246,13 +262,52 @@ class Distinguisher:
 
         def of(holders: int) -> tuple[float, Cumulant]:
             def cumulant(s: ComplexArray) -> ComplexArray:
-                rise = np.expm1(s)
+                rise = np.asarray(np.expm1(s), np.complex128)
                 own, other = (_log1p(rate * rise) - rate * s for rate in (up, down))
                 return np.asarray(holders * own + (m - holders) * other)
 
             return holders * up + (m - holders) * down, cumulant
 
         return [of(holders) for holders in (0, m // 2)]
+
+
+def local_epsilon(
+    blanket: Callable[[float], Blanket], central: float, n: int, delta: float, rounds: int = 1
+) -> float:
+    """The largest ε₀ found that keeps a central ε, with what is realised at that ε₀.
+
+    Whole numbers in a protocol's design make steps, so that a smaller one need not keep it: every
+    answer was itself tried.
+    """
+    require(0 < central < 700, "`central_epsilon`", "must be a number > 0", central)
+
+    def keeps(local: float) -> bool:
+        made = blanket(local)
+        if rounds == 1:
+            return made.delta(central, n) <= delta
+        return made.composed(n, rounds, delta) <= central
+
+    low, high = central / rounds * (1 - 1e-9), inf  # needs no shuffler
+    while high - low > 1e-3 * low:
+        middle = min(1.5 * low, HIGHEST) if high == inf else (low + high) / 2
+        if keeps(middle):
+            low = middle
+            if low == HIGHEST:
+                break
+        else:
+            high = middle
+    return low
+
+
+def _digits(number: float, *, up: bool) -> str:
+    """Three digits, never to the side that claims too much."""
+    slack = 1e-9 * number if up else 0.0  # 1.0000000000000002 is 1 to everybody
+    context = Context(prec=3, rounding=ROUND_CEILING if up else ROUND_FLOOR)
+    return _short(float(context.create_decimal(number - slack)))
+
+
+def _short(number: float) -> str:
+    return f"{number:g}".replace("e-0", "e-")
 
 
 def _up(ratio: Fraction | float) -> float:

@@ -54,6 +54,11 @@ def test_a_sample_says_how_frequent_values_are(
         ([], "Give two of --epsilon, --population and --error, got 0 of three."),
         (["-e", "1", "--error", "little"], "--error is a share, such as 1% or 0.01"),
         (["-e", "1", "--error", "1%", "--figure", "a.jpg"], "A figure is .svg, .pdf or .png"),
+        (["-e", "1", "--error", "1%", "--shuffled"], "--shuffled needs --delta"),
+        (["-e", "1", "--error", "1%", "--delta", "1e-6"], "--shuffled needs --delta"),
+        (["--central-epsilon", "1", "--delta", "1e-6"], "needs --population and --delta"),
+        (["-e", "1", "--population", "1", "--shuffled", "--delta", "1e-6"], "is not mixed"),
+        (["-e", "1", "--population", "9", "--shuffled", "--delta", "2"], "--delta"),
     ],
 )
 def test_a_mistake_is_one_line(
@@ -66,3 +71,16 @@ def test_a_mistake_is_one_line(
     err = capsys.readouterr().err
     assert said in err
     assert len(err.splitlines()) == 1
+
+
+def test_what_a_shuffler_adds_comes_after_what_holds_without_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mixed = ["--population", "100000", "--delta", "1e-9", "-p", "grr", "--rounds", "4"]
+    assert ldp3(monkeypatch, *SMALL, "-e", "1", "--shuffled", *mixed) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "Locally ε = 1, whoever looks. If a shuffler that you trust mixes at least" in out
+    assert "4 collections from the same people: locally ε = 4, whoever looks." in out
+    assert ldp3(monkeypatch, *SMALL, "--central-epsilon", "0.1", *mixed) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "central ε ≤ 0.1 at δ = 1e-9" in out or "central ε ≤ 0.099" in out

@@ -24,6 +24,9 @@ def size(
     protocols: options.Protocols = ["all"],  # noqa: B006
     confidence: options.Confidence = 0.95,
     rounds: Annotated[int, options.WHOLE] = 52,
+    shuffled: Annotated[bool, Parameter(negative="")] = False,
+    delta: float | None = None,
+    central_epsilon: float | None = None,
     seed: options.Seed = 0,
     plugins: options.Plugins = [],  # noqa: B006
     format: options.AnswerFormat = "text",
@@ -53,6 +56,13 @@ def size(
         For l1: what post-processes the estimate; needs a sample.
     rounds
         How often the same people are asked, for what that costs.
+    shuffled
+        Say which central (ε, δ) holds, too, if a shuffler that you trust mixes the reports.
+    delta
+        The δ of that promise, such as 1e-6: far below one over the users.
+    central_epsilon
+        In place of --epsilon, with --population and --delta: each protocol takes the largest ε that
+        keeps this one if its reports are mixed.
     figure
         Draw the error against users for several ε into this .svg, .pdf or .png file.
     """
@@ -60,6 +70,9 @@ def size(
 
     if figure is not None:
         _refuse_figure(figure)
+    mixed = shuffled or central_epsilon is not None
+    if mixed != (delta is not None):
+        raise InvalidParameter("--shuffled needs --delta, such as 1e-6, and --delta needs it.")
     users = one_dataset(data, reading, plugins, "A size is for one sample") if data else None
     found = size(
         epsilon,
@@ -73,6 +86,8 @@ def size(
         protocols=options.specs("-p", protocols),
         confidence=confidence,
         rounds=rounds,
+        delta=delta,
+        central_epsilon=central_epsilon,
         seed=seed,
         plugins=plugins,
     )

@@ -33,6 +33,7 @@ from ldp3.postprocessing.base import build_method
 from ldp3.printing import number, percent
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.results import names
+from ldp3.shuffling import Shuffled
 from ldp3.sizing.goals import Goal, OrderGoal, SumGoal, ValueGoal, single
 from ldp3.sizing.search import MOST_USERS
 from ldp3.sizing.solving import Asked, Option, Solver
@@ -65,6 +66,9 @@ class Size:
     least_error
         The error of the best protocol at another ε with another number of users; where it is
         simulated, of the one that is best here.
+    shuffled
+        What holds for the best protocol if a trusted shuffler mixes the reports: once, and in all
+        rounds. Empty if no δ was given.
     """
 
     asked: Asked
@@ -80,6 +84,7 @@ class Size:
     simulated: bool
     source: str
     least_error: Callable[[float, int], float] = field(repr=False, compare=False)
+    shuffled: tuple[Shuffled, ...] = ()
 
     @property
     def best(self) -> Option:
@@ -103,13 +108,17 @@ class Size:
         named = Column("protocol", "protocol", names.protocol)
         bits = Column("bits", "bits per report", "{:,}".format)
         options = pl.DataFrame([asdict(option) for option in self.options])
+        columns = [named, shown[self.asked], bits]
+        if len({option.epsilon for option in self.options}) > 1 and self.asked == "error":
+            columns.insert(1, shown["epsilon"])  # each has its own, for one central ε
         parts: list[Part] = [
             _headline(self),
-            table(options, [named, shown[self.asked], bits]),
+            table(options, columns),
             _cheaper(self),
             _half(self),
             ledger(_rounded_up(self.best.epsilon))[0],
             _repeated(self),
+            *map(str, self.shuffled),
             self.source,
         ]
         return Answer(parts, self.to_dict(), options)
@@ -135,6 +144,8 @@ def size(
     protocols: Named | Sequence[Named] = "all",
     confidence: float = 0.95,
     rounds: int = ROUNDS,
+    delta: float | None = None,
+    central_epsilon: float | None = None,
     seed: int = 0,
     plugins: Iterable[str | Path] = (),
 ) -> Size:
@@ -161,6 +172,11 @@ def size(
         Of the interval, and how often the order is to be right.
     rounds
         How often the same people are asked, for what that costs.
+    delta
+        Say, too, which central (ε, δ) holds if a trusted shuffler mixes the reports.
+    central_epsilon
+        In place of `epsilon`, with `population` and `delta`: each protocol takes the largest ε that
+        keeps this one if the reports of one collection are mixed.
     seed
         Where simulated collections start.
     plugins
@@ -185,12 +201,21 @@ def size(
         raise InvalidParameter("What post-processing does depends on the frequencies: give `data`.")
     if isinstance(aim, OrderGoal) and error is None:
         error = 1 - confidence
-    asked = _asked(epsilon, population, error, goal)
     solver = Solver(aim, choices(FrequencyOracle, protocols, modules), modules)
-    options = solver.options(epsilon, population, error)
+    if central_epsilon is None:
+        asked = _asked(epsilon, population, error, goal)
+        options = solver.options(epsilon, population, error)
+    else:
+        asked = "error"
+        users, small = _require_mixed(epsilon, population, error, central_epsilon, delta)
+        options = solver.mixed(central_epsilon, users, small)
     if not options:
         raise InvalidParameter(f"No protocol serves {len(frequencies):,} values: name others.")
     best, near = options[0], solver.near(options)
+    oracle = solver.oracles(best.epsilon)[best.protocol]
+    counts = [] if delta is None else sorted({1, rounds})
+    enough = best.users > 1 or not counts
+    require(enough, "`population`", "must be at least 2: one report is not mixed", best.users)
     return Size(
         asked,
         goal,
@@ -203,15 +228,35 @@ def size(
         rounds,
         near.repeated(asked, best, rounds),
         aim.simulated,
-        aim.source(solver.oracles(best.epsilon)[best.protocol], best.users),
+        aim.source(oracle, best.users),
         solver.near(options[:1]).least_error,
+        tuple(oracle.shuffled(best.users, float(delta or 0), often) for often in counts),
     )
+
+
+def _require_mixed(
+    epsilon: object, population: object, error: object, central: object, delta: object
+) -> tuple[int, float]:
+    """How many are mixed, and δ, where a central ε is the goal."""
+    if epsilon is not None or error is not None or population is None or delta is None:
+        raise InvalidParameter(
+            "`central_epsilon` stands in place of `epsilon` and needs `population` and `delta`: "
+            "the error follows."
+        )
+    number = isinstance(central, int | float) and not isinstance(central, bool) and central > 0
+    require(number, "`central_epsilon`", "must be a number > 0", central)
+    users = as_python(population)
+    fits = whole(users, 2, MOST_USERS)
+    require(fits, "`population`", "must be an integer from 2 to 10¹⁵: one is not mixed", users)
+    small = isinstance(delta, float) and 0 < delta < 1
+    require(small, "`delta`", "must be a number between 0 and 1", delta)
+    return int(users), float(delta)  # type: ignore[call-overload,arg-type]
 
 
 def _plain(value: object) -> Any:
     if isinstance(value, tuple):
         return [_plain(one) for one in value]
-    return asdict(value) if isinstance(value, Option) else value
+    return asdict(value) if isinstance(value, Option | Shuffled) else value
 
 
 def _asked(epsilon: object, population: object, error: object, goal: str) -> Asked:

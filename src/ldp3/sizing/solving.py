@@ -9,11 +9,14 @@ from typing import Literal
 from ldp3.errors import InvalidParameter
 from ldp3.experiment.grid import Choice
 from ldp3.protocols.base import FrequencyOracle, build_oracle
+from ldp3.shuffling import Blanket, local_epsilon
 from ldp3.sizing.goals import Goal
 from ldp3.sizing.search import least_epsilon
 
 Asked = Literal["users", "epsilon", "error"]
 NEARLY_BEST = 3  # protocols that may be best for other users or ε, where trying takes long
+
+NOTHING = Blanket(inf, 1.0)  # of what cannot be built: no goal is kept
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,21 @@ class Solver:
                 n, off = self.goal.least(oracle, error), error
             found.append(Option(spec, epsilon, n, off, oracle.report_bits))
         return tuple(sorted(found, key=lambda option: (option.users, option.error)))
+
+    def mixed(
+        self, central: float, users: int, delta: float, rounds: int = 1
+    ) -> tuple[Option, ...]:
+        """The error of every protocol at the largest ε that keeps a central one if shuffled."""
+        found: list[Option] = []
+        for choice in self.protocols:
+
+            def blanket(epsilon: float, choice: Choice = choice) -> Blanket:
+                oracle = self._oracle(choice, epsilon)
+                return NOTHING if oracle is None else oracle.blanket
+
+            local = local_epsilon(blanket, central, users, delta, rounds)
+            found += replace(self, protocols=[choice]).options(local, users, None)
+        return tuple(sorted(found, key=lambda option: option.error))
 
     def _by_epsilon(self, users: int, error: float) -> tuple[Option, ...]:
         found = []
