@@ -82,7 +82,7 @@ def main() -> None:
     print("           memory                   million reports/s (bytes a report)")
     print("           ns    M/s  ratio  " + "".join(f"{name:>16}" for name in FILES))
     for spec in deployable():
-        plan = Plan("benchmark", spec, 1.0, 128)
+        plan = Plan("benchmark", 128, spec, 1.0)
         rows, wire, bare = from_memory(plan, n)
         line = f"{spec:<7}{wire / n * 1e9:6.1f} {n / wire / 1e6:6.1f} {wire / bare:6.1f}  "
         for ending, format in FILES.items():
@@ -96,10 +96,10 @@ def main() -> None:
         print(line, flush=True)
     print("\none report of a client at d = 2²⁰, and a value outside 200,000 labels")
     for spec in deployable():
-        client = Client(Plan("benchmark", spec, 1.0, 2**20))
+        client = Client(Plan("benchmark", 2**20, spec, 1.0))
         print(f"{spec:<7}{best(lambda: client.report(5)) * 1e3:8.2f} ms")  # noqa: B023
     labels = tuple(f"label {i}" for i in range(200_000))
-    plan = Plan("benchmark", "olh", 1.0, len(labels), labels)
+    plan = Plan("benchmark", labels, "olh", 1.0)
     print(f"outside{best(lambda: outside(plan)) * 1e3:8.2f} ms")
 
 

@@ -48,7 +48,7 @@ def test_an_estimate_shows_what_stands_above_the_noise() -> None:
 
 
 def test_plan_client_and_server_show_what_they_are() -> None:
-    plan = ldp3.Plan(EVIL, "grr", 3.0, labels=("red", "green", "blue"))
+    plan = ldp3.Plan(EVIL, ("red", "green", "blue"), "grr", 3.0)
     client, server = ldp3.Client(plan), ldp3.Aggregator(plan)
     assert "Values: red, green, blue" in shown(plan)
     assert "even odds between two values into 20 to 1" in shown(plan)

@@ -69,7 +69,7 @@ def test_no_hint_is_looked_for_among_very_many_names() -> None:
 def test_an_epsilon_that_hides_nothing_is_refused_everywhere(epsilon: float) -> None:
     for make in (
         lambda: ldp3.oracle("grr", epsilon=epsilon, d=4),
-        lambda: ldp3.Plan("x", "olh", epsilon, 4),
+        lambda: ldp3.Plan("x", 4, "olh", epsilon),
         lambda: ldp3.benchmark([0, 1, 1], epsilon, "grr", "norm"),
         lambda: ldp3.recommend([0, 1, 1], epsilon, "grr", "norm"),
     ):

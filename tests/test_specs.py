@@ -129,7 +129,7 @@ def test_a_parameter_for_the_best_one_has_one_spelling() -> None:
 
     for name, best in (("olh", "olh(g=0)"), ("ss", "ss(k=0)")):
         assert canonical(FrequencyOracle, best) == name
-        plans = [Plan("x", spec, 1.0, 9).identifier for spec in (name, best)]
+        plans = [Plan("x", 9, spec, 1.0).identifier for spec in (name, best)]
         assert plans[0] == plans[1]
     for spec in ("olh(g=0.0)", "olh(g=False)", "ss(k=0.0)", "ss(k=False)"):
         with pytest.raises(LDPError, match="must be"):

@@ -15,7 +15,7 @@ from ldp3.errors import InvalidData, InvalidParameter, LDPError
 ORACLE = ldp3.oracle("oue", 1.0, 4)
 TALLY = ORACLE.simulate(np.array([5, 3, 2, 1]), ldp3.stream(0))
 ESTIMATE = ORACLE.estimate(TALLY)
-PLAN = ldp3.Plan("x", "oue", 1.0, 4)
+PLAN = ldp3.Plan("x", 4, "oue", 1.0)
 RESULTS = ldp3.benchmark("zipf(d=4, n=100)", protocols="grr", methods="norm", repeats=2)
 WRONG: dict[str, Any] = {
     "None": None, "42": 42, "-1.5": -1.5, "nan": float("nan"), "huge": 10**400, "True": True,

@@ -8,7 +8,7 @@ language codes values the same way. Nothing but NumPy is needed here.
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from hashlib import sha256
@@ -72,8 +72,8 @@ class Domain(ABC):
     ordered: bool = False
 
     def __post_init__(self) -> None:
-        require(_is_text(self.name), "A domain", "has a name that is not blank", self.name)
-        fine = self.other is None or (_is_text(self.other) and self.other.strip() == self.other)
+        require(is_text(self.name), "A domain", "has a name that is not blank", self.name)
+        fine = self.other is None or (is_text(self.other) and self.other.strip() == self.other)
         require(fine, "`other`", "must be a label without blanks around it", self.other)
         require(isinstance(self.ordered, bool), "`ordered`", "is True or False", self.ordered)
         self._settle()
@@ -129,7 +129,8 @@ class Domain(ABC):
         >>> Labels(["red", "green"], other="another").code("mauve")
         2
         """
-        value = as_python(value)
+        if not isinstance(value, np.datetime64):  # as an integer it would forget that it is a date
+            value = as_python(value)
         code = self.place(value)
         if code is not None:
             return code
@@ -302,12 +303,34 @@ class Labels(Domain):
         return np.array(self.positions, dtype=np.float64)
 
     def place(self, value: object) -> int | None:
-        known = isinstance(value, str) or whole(value)
-        return self._codes.get(str(value).strip()) if known else None
+        """The label of this text; a number, a date or a truth is the label that spells it."""
+        if isinstance(value, bool):
+            value = str(value).lower()
+        if isinstance(value, str):
+            return self._codes.get(value.strip())
+        if isinstance(value, int | float):
+            exact = self._codes.get(str(value)) if whole(value) else None
+            return self.numbers.get(value) if exact is None else exact
+        return self.days.get(days_in(value))
 
     @cached_property
     def _codes(self) -> dict[str, int]:
         return {name: code for code, name in enumerate(self.names)}
+
+    @cached_property
+    def numbers(self) -> dict[float | None, int]:
+        """The code of each number that a label spells."""
+        return self._spelt(number_in)
+
+    @cached_property
+    def days(self) -> dict[float | None, int]:
+        """The code of each date that a label spells, in days since 1970-01-01."""
+        return self._spelt(days_in)
+
+    def _spelt(self, read: Callable[[str], float | None]) -> dict[float | None, int]:
+        """The first label for each number that one spells."""
+        found = ((read(name), code) for name, code in reversed(self._codes.items()))
+        return {number: code for number, code in found if number is not None}
 
     def _label(self, code: int) -> str:
         return self.names[code]
@@ -503,7 +526,7 @@ def as_domain(given: object) -> Domain:
     )
 
 
-def _is_text(given: object) -> bool:
+def is_text(given: object) -> bool:
     """Whether it is a text that is not blank and can be written to a file."""
     return isinstance(given, str) and bool(given.strip()) and not _SURROGATES.search(given)
 

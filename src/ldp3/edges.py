@@ -56,7 +56,8 @@ def days_in(value: object) -> float | None:
     if not isinstance(value, datetime):
         return None
     utc = value.replace(tzinfo=UTC) if value.tzinfo is None else value
-    return (utc - _EPOCH) // timedelta(microseconds=1) / DAY
+    # rounded twice, as whoever has no integers beyond 2⁵³ must: all clients get the same number
+    return float((utc - _EPOCH) // timedelta(microseconds=1)) / DAY
 
 
 def _time_in(text: str) -> datetime | None:

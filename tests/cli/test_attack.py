@@ -160,7 +160,7 @@ def collected(folder: Path, attack: str) -> str:
     from ldp3.specs import build
 
     labels = tuple(f"page {v}" for v in range(30))
-    plan = ldp3.Plan("pages", "olh", 1.0, 30, labels=labels)
+    plan = ldp3.Plan("pages", labels, "olh", 1.0)
     plan.save(folder / "plan.json")
     honest = np.full(30, 300)
     reports = plan.oracle.perturb(np.repeat(np.arange(30), honest), ldp3.stream(1))

@@ -23,6 +23,7 @@ from ldp3.collection.counts import Counts
 from ldp3.collection.plan import Plan
 from ldp3.collection.report_parts import IN_FLIGHT
 from ldp3.noise import binomial_p
+from ldp3.domain import Bins
 from ldp3.verification.base import ALPHA
 from tests.posix import posix
 
@@ -91,7 +92,7 @@ def test_for_sums_over_ordered_values_the_default_is_another_one(folder: Path, r
     assert "post-processing by Multi-scale ordered: for sums over ordered values" in out
     _, out, err = run("plan -p oue -e 1 -u emd --domain pages.txt -o labels.json")
     assert "post-processing by Multi-scale: " in out  # labels without an order
-    assert "emd goes by an order; --ordered if" in err
+    assert "emd goes by an order, and these values have none; a plan made with --ordered" in err
     _, out, _ = run("plan -p oue -e 1 -u ks --ordered --domain pages.txt -o line.json")
     assert "post-processing by Multi-scale ordered: " in out
     _, out, _ = run("plan -p oue -e 1 -u l1 --bins 8 --within 0:80 -o l1.json")
@@ -99,7 +100,7 @@ def test_for_sums_over_ordered_values_the_default_is_another_one(folder: Path, r
 
 
 def test_an_estimate_for_a_metric_takes_the_method_that_suits_it(folder: Path, run: Run) -> None:
-    server = Aggregator(Plan("ages", "oue", 1.0, bins=tuple(range(0, 90, 10)), method="norm_sub"))
+    server = Aggregator(Plan("ages", Bins(tuple(range(0, 90, 10))), "oue", 1.0, "norm_sub"))
     server.add(server.plan.oracle.perturb(np.arange(800) % 8, ldp3.stream(0)))
     server.save(folder / "counts.json")
     about = [json.loads(run(f"estimate counts.json {u} --format json")[1])
@@ -110,6 +111,109 @@ def test_an_estimate_for_a_metric_takes_the_method_that_suits_it(folder: Path, r
     code, _, err = run("estimate counts.json -u emd -m norm_sub")
     assert (code, err.count("\n")) == (2, 1)
     assert "--metric chooses the method" in err
+
+
+def test_an_estimate_knows_from_its_plan_what_has_an_order(folder: Path, run: Run) -> None:
+    plans = {"bins": "--bins 0,10,20,30 --other x", "labels": "--domain pages.txt --ordered"}
+    values = {"bins": ["1", "11", "25", "25", "99"], "labels": ["cart", "home", "help", "help"]}
+    for name, given in plans.items():
+        (folder / f"{name}.txt").write_text("\n".join(values[name] * 50) + "\n")
+        assert run(f"plan -p grr -e 8 {given} -o {name}.json")[0] == 0
+        assert run(f"perturb {name}.json {name}.txt -o r.bin")[0] == 0
+        assert run(f"aggregate {name}.json r.bin -o {name}-counts.json")[0] == 0
+    assert printed_values(run("estimate bins-counts.json")) == [
+        "[0, 10)", "[10, 20)", "[20, 30)", "x",
+    ]  # fmt: skip
+    assert printed_values(run("estimate labels-counts.json")) == LABELS
+    about = json.loads(run("estimate labels-counts.json -u emd --format json")[1])
+    assert (about["method"], about["ordered"]) == ("multiscale_ordered", True)
+    code, out, err = run("estimate bins-counts.json -u emd --format json")
+    assert (code, json.loads(out)["method"]) == (0, "multiscale")
+    assert "in which 'x' has no place" in err
+
+
+def printed_values(ended: tuple[object, str, str]) -> list[str]:
+    """The first column of a printed estimate."""
+    code, out, err = ended
+    assert (code, err) == (0, "")
+    return [line.partition("  ")[0] for line in out.split("\n\n")[1].splitlines()[1:]]
+
+
+SAMPLES = {
+    "bins": (
+        "age\n17\n18\n18\n39\n39.5\n64\n99\n", "--column age", "--bins 0,18,25,35,65,120", "39",
+        ["[0, 18)", "[18, 25)", "[25, 35)", "[35, 65)", "[65, 120)"], [1, 2, 0, 3, 1], 3,
+    ),
+    "dates": (
+        "when,x\n2026-01-05,1\n2026-02-09,1\n2026-02-10,1\n2026-12-31,1\n", "--column when",
+        "--bins 2026-01-01,2026-02-01,2026-07-01,2027-01-01", "2026-06-30",
+        ["[2026-01-01, 2026-02-01)", "[2026-02-01, 2026-07-01)", "[2026-07-01, 2027-01-01)"],
+        [1, 2, 1], 1,
+    ),
+    "grid": (
+        "lat,lon\n40.1,-75\n40.1,-74.9\n40.9,-74.1\n40.9,-74.3\n", "--column lat,lon",
+        "--grid 2x3 --within 40:41,-75:-74", (40.1, -74.1),
+        ["r0c0", "r1c2", "r0c1", "r0c2", "r1c0", "r1c1"], [2, 0, 0, 0, 0, 2], 2,
+    ),
+    "top and other": (
+        "a\nb\nb\nc\nc\nc\nd\ne\na\na\nf\n", "", "--top 3 --other rest", "mauve",
+        ["a", "c", "rest", "b"], [3, 2, 3, 3], 3,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", SAMPLES)
+def test_what_is_recommended_is_deployed_with_the_values_that_were_read(
+    folder: Path, run: Run, kind: str
+) -> None:
+    rows, column, cut, value, shown, held, code = SAMPLES[kind]
+    (folder / "people.csv").write_text(rows)
+    line = f"recommend -d people.csv {column} {cut} -p grr -m norm_sub -e 40"
+    ended, _, err = run(f"{line} --save plan.ldp3.json -q")
+    assert (ended, err) == (0, "")
+    plan = Plan.load("plan.ldp3.json")
+    assert plan.code(value) == code
+    # people's values as they are, from the file and one by one
+    line = f"perturb plan.ldp3.json people.csv {column} --max-epsilon 40 -o reports.bin"
+    ended, out, _ = run(line)
+    assert (ended, out.split()[0]) == (0, str(sum(held)))
+    assert run("aggregate plan.ldp3.json reports.bin -o counts.json")[0] == 0
+    assert Aggregator.load("counts.json").total.tolist() == held  # at ε = 40 nobody lies
+    ended, out, _ = run("estimate counts.json -m none")
+    assert ended == 0
+    values = [line.partition("  ")[0] for line in out.split("\n\n")[1].splitlines()[1:]]
+    assert (values if plan.domain.ordered else sorted(values)) == (
+        shown if plan.domain.ordered else sorted(shown)
+    )
+    server = Aggregator("plan.ldp3.json")
+    server.add([ldp3.Client("plan.ldp3.json", max_epsilon=40).report(value)])
+    assert np.flatnonzero(server.total).tolist() == [code]
+    frame = server.estimate().to_frame()
+    assert frame["label"].to_list() == list(plan.domain.labels)
+
+
+@pytest.mark.parametrize(
+    ("cut", "told"),
+    [
+        ("--bins 4", "The range in the plan is the sample's own"),
+        ("--bins log:4", "The range in the plan is the sample's own"),
+        ("--bins quantiles:4", "The edges in the plan are quantiles of the sample"),
+        ("--bins quantiles:4 --within 0:100", "The edges in the plan are quantiles of the sample"),
+        ("--bins 4 --within 0:100", ""), ("--bins 0,18,100", ""),
+    ],
+)  # fmt: skip
+def test_a_plan_that_tells_the_range_of_the_sample_says_so(
+    folder: Path, run: Run, cut: str, told: str
+) -> None:
+    (folder / "ages.csv").write_text("age\n" + "\n".join(map(str, range(17, 90))) + "\n")
+    line = f"recommend -d ages.csv {cut} -p grr -m none -e 1 --save plan.json"
+    code, _, err = run(line)
+    assert code == 0
+    notes = [note for note in err.splitlines() if "in the plan" in note]
+    assert [note.startswith(f"note: {told}") for note in notes] == ([True] if told else [])
+    assert all("give" in note and "--" in note for note in notes)
+    plan = Plan.load("plan.json")
+    assert [plan.code(value) for value in (17, 89)] == [0, plan.d - 1]  # its own ends are inside
 
 
 @pytest.mark.parametrize("ending", ["parquet", "arrow", "jsonl", "bin"])
@@ -168,9 +272,9 @@ def test_a_value_outside_the_domain_is_named_by_row_or_becomes_other(
     assert not (folder / "reports.bin").exists()
     other = PLAN.replace("-o pages", "-o open")
     assert run(f"{other} --other elsewhere")[0] == 0
-    assert Plan.load(folder / "open.ldp3.json").labels == (*LABELS, "elsewhere")
+    assert Plan.load(folder / "open.ldp3.json").domain.labels == (*LABELS, "elsewhere")
     assert run(f"{PLAN.replace('-o pages', '-o help')} --other help")[0] == 0
-    assert Plan.load(folder / "help.ldp3.json").labels == tuple(LABELS)
+    assert Plan.load(folder / "help.ldp3.json").domain.labels == (*LABELS[:3], "help")
     code, _, err = run("perturb open.ldp3.json values.csv -o reports.bin")
     assert (code, err.count("\n")) == (2, 1)
     assert "row 3 holds no value; fill it in, or leave such rows out with --missing drop" in err
@@ -221,12 +325,12 @@ def test_a_plan_is_never_overwritten_by_a_different_one(folder: Path, run: Run) 
         line = " ".join(words) if change[:2] in words else f"{PLAN} {change}"
         code, out, err = run(line)
         assert (code, out, err.count("\n")) == (2, "", 1)
-        assert "pages.ldp3.json: describes another collection, 'pages'" in err
+        assert "pages.ldp3.json: is the plan of another collection, 'pages'" in err
     assert (folder / "pages.ldp3.json").read_bytes() == before
     labels = (folder / "pages.txt").read_bytes()
     for taken, why in {
         "pages.txt": "is read here, too",
-        "values.csv": "exists and is no description of a collection",
+        "values.csv": "exists and is no plan",
     }.items():
         code, _, err = run(PLAN.replace("pages.ldp3.json", taken))
         assert (code, err.count("\n")) == (2, 1)
@@ -288,7 +392,7 @@ def test_values_are_found_by_column_and_by_number(folder: Path, run: Run) -> Non
 
 
 MISTAKES = {
-    "plan -p oue -e 1 -o x.json": "either --domain or --domain-size or --bins",
+    "plan -p oue -e 1 -o x.json": "one of --domain, --domain-size, --bins, --grid",
     "plan -p oue -e 1 --bins 20 -o x.json": "--within low:high",
     "plan -p oue -e 1 --bins 1 --within 0:1 -o x.json": "from 2 to",
     "plan -p oue -e 1 --bins 20 --within 5:1 -o x.json": "--within: low:high",
@@ -296,16 +400,25 @@ MISTAKES = {
     "plan -p oue -e 1 --bins quantiles:4 --within 0:9 -o x.json": "--within goes with a number",
     "plan -p oue -e 1 --bins 0,18,5 -o x.json": "three or more rising edges",
     "plan -p oue -e 1 --bins 0,nan,5 -o x.json": "three or more rising edges",
-    "plan -p oue -e 1 --bins 0,5,9 --domain-size 4 -o x.json": "either --domain or",
-    "plan -p oue -e 1 --domain-size 4 --within 0:9 -o x.json": "--within is the range of --bins",
-    "plan -p oue -e 1 --domain pages.txt --domain-size 4 -o x.json": "either --domain or",
+    "plan -p oue -e 1 --bins 0,5,9 --domain-size 4 -o x.json": "give one of --domain",
+    "plan -p oue -e 1 --bins 2026-01-01,5,9 -o x.json": "such as 2013-01-01,2013-07-01",
+    "plan -p oue -e 1 --bins 9 --within 2026-01-01:2026-01-05 -o x.json": "rising edges",
+    "plan -p oue -e 1 --bins log:9 --within 2026-01-01:2027-01-01 -o x.json": "has no logarithm",
+    "plan -p oue -e 1 --bins quantiles:9 -o x.json": "three or more rising edges",
+    "plan -p oue -e 1 --grid 3x3 -o x.json": "--within low:high,low:high, such as 0:100,0:100",
+    "plan -p oue -e 1 --grid 3x3 --within 0:9 -o x.json": "--within: low:high,low:high for --grid",
+    "plan -p oue -e 1 --grid 3 --within 0:9,0:9 -o x.json": "rows x columns, such as 15x15",
+    "plan -p oue -e 1 --grid 1x1 --within 0:9,0:9 -o x.json": "has 2 to",
+    "plan -p oue -e 1 --grid 9x9 --within 0:9,0:9 --ordered -o x.json": "A grid: has no order",
+    "plan -p oue -e 1 --domain-size 4 --within 0:9 -o x.json": "the range of --bins or --grid",
+    "plan -p oue -e 1 --domain pages.txt --domain-size 4 -o x.json": "give one of --domain",
     "plan -p oui -e 1 --domain pages.txt -o x.json": "Did you mean 'oue'",
     "plan -p oue -e 0 --domain pages.txt -o x.json": "epsilon must be > 0",
     "plan -p oue -e one --domain pages.txt -o x.json": "one",
     "plan -p oue -e 1 -m norm_sup --domain pages.txt -o x.json": "Did you mean 'norm_sub'",
     "plan -p oue -e 1 --domain none.txt -o x.json": "there is no such file",
-    "plan -p oue -e 1 --domain-size 1 -o x.json": "d must be an integer of at least 2",
-    "plan -p oue -e 1 --domain-size 4 --other x -o x.json": "other needs labels",
+    "plan -p oue -e 1 --domain-size 1 -o x.json": "A domain: has 2 to",
+    "plan -p oue -e 1 --domain-size 4 --other 2 -o x.json": "--other: must differ",
     "plan -p oue -e 1 --domain pages.txt -o no/x.json": "cannot be written",
     "plan -p oue -e 1 --domain pages.txt -o .": "is a folder",
     "plan -p oue -e 1 --domain pages.txt": "--output",
@@ -332,12 +445,12 @@ MISTAKES = {
 
 @pytest.mark.parametrize("line", MISTAKES)
 def test_a_mistake_is_one_line_and_leaves_nothing(folder: Path, run: Run, line: str) -> None:
-    plan = Plan("pages", "oue", 1.0, 4, tuple(LABELS), method="norm_sub")
+    plan = Plan("pages", tuple(LABELS), "oue", 1.0, "norm_sub")
     plan.save("pages.ldp3.json")
     (folder / "kosarak.dat").write_text("1 2 3\n4 5\n")
     for name, server in {
         "counts": Aggregator(plan), "empty": Aggregator(plan),
-        "other": Aggregator(Plan("pages", "oue", 2.0, 4)),
+        "other": Aggregator(Plan("pages", 4, "oue", 2.0)),
     }.items():  # fmt: skip
         if name != "empty":
             server.add(server.plan.oracle.perturb(np.zeros(9, dtype=int), ldp3.stream(0)))

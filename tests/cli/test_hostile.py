@@ -282,7 +282,7 @@ def test_workers_of_a_killed_parent_end(tmp_path: Path) -> None:
 
 
 def test_the_ledger_of_a_description_is_checked(run: Run, tmp_path: Path) -> None:
-    plan = Plan("letters", "grr", 1.0, 3, ("a", "b", "c"))
+    plan = Plan("letters", ("a", "b", "c"), "grr", 1.0)
     plan.save(tmp_path / "plan.json")
     text = (tmp_path / "plan.json").read_text(encoding="utf-8")
     (tmp_path / "plan.json").write_text(text.replace("One report spends ε = 1", "It is free"))
@@ -292,7 +292,7 @@ def test_the_ledger_of_a_description_is_checked(run: Run, tmp_path: Path) -> Non
 
 
 def test_lone_surrogates_in_identifiers_count_like_any_other(run: Run, tmp_path: Path) -> None:
-    plan = Plan("letters", "grr", 1.0, 3, ("a", "b", "c"))
+    plan = Plan("letters", ("a", "b", "c"), "grr", 1.0)
     server, client = ldp3.Aggregator(plan), ldp3.Client(plan)
     server.add([client.report("a") for _ in range(3)], ids=["\ud800", "\udfff", "\ud800"])
     assert (server.n, server.refused) == (2, {"duplicate": 1})

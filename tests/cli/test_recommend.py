@@ -60,8 +60,8 @@ def test_json_and_the_plan_agree(
     assert ldp3(monkeypatch, *SMALL, "--format", "json", "--save", "plan.json") == 0
     best = json.loads(capsys.readouterr().out)["answers"][0]["best"]
     plan = json.loads(Path("plan.json").read_text())
-    assert (plan["protocol"], plan["method"]) == (best["protocol"], best["method"])
-    assert plan["labels"] == ["a", "b", "c"]
+    assert (plan["groups"][0]["protocol"], plan["method"]) == (best["protocol"], best["method"])
+    assert plan["attributes"][0]["labels"] == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(

@@ -25,9 +25,9 @@ from ldp3.errors import InvalidData, InvalidParameter, LDPError
 
 SPECS = deployable()
 PLUGIN = Path(__file__).with_name("two_rows.py")
-PLANS = {spec: Plan("colours", spec, 1.0, 20) for spec in SPECS}
+PLANS = {spec: Plan("colours", 20, spec, 1.0) for spec in SPECS}
 PLANS |= {
-    spec: Plan("colours", spec, 1.0, 20, plugins=[PLUGIN])
+    spec: Plan("colours", 20, spec, 1.0, plugins=[PLUGIN])
     for spec in ("two_rows", "half_points", "coin_and_value")
 }
 
@@ -119,7 +119,7 @@ def test_parts_that_share_a_report_do_not_merge() -> None:
 
 
 @pytest.mark.parametrize(
-    "other", [Plan("colours", "grr", 1.1, 20), Plan("shapes", "grr", 1.0, 20), PLANS["olh"]]
+    "other", [Plan("colours", 20, "grr", 1.1), Plan("shapes", 20, "grr", 1.0), PLANS["olh"]]
 )
 def test_another_collection_does_not_merge(other: Plan) -> None:
     with pytest.raises(InvalidData, match="different collections"):
@@ -220,7 +220,7 @@ def test_counts_of_a_plugin_need_the_plugin(tmp_path: Path) -> None:
 
 
 def test_sums_cannot_overflow(tmp_path: Path) -> None:
-    plan = Plan("x", "oue", 1.0, 2)
+    plan = Plan("x", 2, "oue", 1.0)
     Aggregator(plan).save(tmp_path / "counts.json")
     content = unsealed(tmp_path / "counts.json")
     content.update(n=LIMIT - 1, total=[LIMIT - 1, 0])
@@ -236,7 +236,7 @@ def test_nothing_counted_is_nothing_to_estimate() -> None:
 
 
 def test_frequencies_are_processed_by_the_plans_method_or_another() -> None:
-    plan = Plan("colours", "grr", 1.0, 20, method="norm_sub")
+    plan = Plan("colours", 20, "grr", 1.0, "norm_sub")
     server = counted(plan, sample(plan))
     expected = ldp3.postprocess("norm_sub")(server.estimate())
     assert (server.frequencies() == expected).all()

@@ -91,7 +91,7 @@ def test_estimates_of_other_domains_are_refused() -> None:
 
 
 def counted(values: list[int], labels: tuple[str, ...] = LABELS) -> Aggregator:
-    server = Aggregator(Plan("pages", "oue", 2.0, len(labels), labels))
+    server = Aggregator(Plan("pages", labels, "oue", 2.0))
     server.add(server.plan.oracle.perturb(np.array(values), ldp3.stream(0)))
     return server
 

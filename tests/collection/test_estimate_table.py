@@ -18,7 +18,7 @@ LABELS = ("home", "search", "a longer label")
 
 
 def server(method: str = "norm_sub") -> Aggregator:
-    made = Aggregator(Plan("pages", "oue", 1.0, 3, LABELS, method=method))
+    made = Aggregator(Plan("pages", LABELS, "oue", 1.0, method))
     made.add(made.plan.oracle.perturb(np.repeat([0, 1], 500), ldp3.stream(0)))
     return made
 
@@ -59,7 +59,7 @@ def test_text_stands_in_columns() -> None:
 
 
 def test_people_see_the_most_frequent_first_and_files_the_order_of_the_domain() -> None:
-    made = Aggregator(Plan("pages", "oue", 1.0, 3, LABELS))
+    made = Aggregator(Plan("pages", LABELS, "oue", 1.0))
     made.add(made.plan.oracle.perturb(np.repeat([1, 2], [900, 4_000]), ldp3.stream(0)))
     found = CollectionEstimate.of(made)
     shown = [line.split()[0] for line in found.text().split("\n\n")[1].splitlines()[1:]]
@@ -75,7 +75,7 @@ def test_prose_is_as_wide_as_the_terminal() -> None:
 
 
 def test_the_default_method_says_why_and_how_sure_it_is() -> None:
-    default = Plan("pages", "oue", 1.0, 3, LABELS).method
+    default = Plan("pages", LABELS, "oue", 1.0).method
     called = names.method(default)
     found = CollectionEstimate.of(server(default), confidence=0.9)
     table = found.table

@@ -21,7 +21,7 @@ from ldp3.collection.wire import IMPOSSIBLE, LENGTH, OTHER_COLLECTION, OTHER_VER
 from ldp3.errors import InvalidData, InvalidParameter
 from ldp3.protocols.layout import Bytes
 
-PLAN = Plan("pages", "olh", 1.0, 50)
+PLAN = Plan("pages", 50, "olh", 1.0)
 FORMATS: list[ReportFormat] = ["raw", "jsonl", "parquet", "arrow"]
 ENDING = {format: ending for ending, format in reversed(ENDINGS.items())}
 
@@ -56,7 +56,7 @@ def total(plan: Plan, rows: Bytes) -> list[int]:
 def test_every_format_gives_back_what_was_written(
     tmp_path: Path, format: ReportFormat, spec: str
 ) -> None:
-    plan = Plan("pages", spec, 1.0, 50)
+    plan = Plan("pages", 50, spec, 1.0)
     rows = rows_of(plan, 1_000)
     server = counted(plan, write_some(tmp_path, format, rows))
     assert (server.n, server.refused) == (1_000, {})
@@ -246,7 +246,7 @@ def test_the_executor_does_not_matter(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_another_process_loads_the_plugin_that_the_protocol_comes_from(tmp_path: Path) -> None:
     source = Path(__file__).with_name("two_rows.py").read_text()
     (tmp_path / "mine.py").write_text(source)
-    plan = Plan("x", "two_rows", 1.0, 5, plugins=[tmp_path / "mine.py"])
+    plan = Plan("x", 5, "two_rows", 1.0, plugins=[tmp_path / "mine.py"])
     path = write_some(tmp_path, "raw", rows_of(plan, 100))
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         server = counted(plan, path, executor=pool)
@@ -266,7 +266,7 @@ def test_a_format_is_known_by_the_ending_or_named() -> None:
 def test_of_two_different_reports_with_one_identifier_the_first_file_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = Plan("x", "grr", 1.0, 5)
+    plan = Plan("x", 5, "grr", 1.0)
     monkeypatch.setattr(report_parts, "IN_FLIGHT", 2)
     for name, payload in (("a", b"\x00"), ("b", b"\x01")):
         column = {"report": [plan.tag + payload], "id": ["same"]}

@@ -14,13 +14,13 @@ from ldp3.randomness import Words
 
 PLUGIN = Path(__file__).with_name("two_rows.py")
 PLANS = [
-    Plan("wire", spec, 1.0, d)
+    Plan("wire", d, spec, 1.0)
     for spec in deployable()
     for d in (2, 5, 64, 65, 300, 70_000)
     if ldp3.oracle(spec, 1.0, d).report_bits < 1_000
-] + [Plan("wire", "olh(g=70000)", 1.0, 9), Plan("wire", "olh(g=300)", 1.0, 9)]
+] + [Plan("wire", 9, "olh(g=70000)", 1.0), Plan("wire", 9, "olh(g=300)", 1.0)]
 NAMES = [f"{plan.protocol}-{plan.d}" for plan in PLANS]
-SMALL = [Plan("wire", spec, 1.0, 5) for spec in ("grr", "oue", "olh", "ss")]
+SMALL = [Plan("wire", 5, spec, 1.0) for spec in ("grr", "oue", "olh", "ss")]
 
 
 def sample(plan: Plan, n: int) -> tuple[Reports, np.ndarray]:
@@ -107,9 +107,9 @@ def test_noise_between_reports_is_skipped(plan: Plan) -> None:
 
 
 def test_reports_of_another_collection_version_or_epsilon_are_refused() -> None:
-    plan = Plan("pages", "grr", 1.0, 5)
+    plan = Plan("pages", 5, "grr", 1.0)
     _, rows = sample(plan, 10)
-    for other in (Plan("pages", "grr", 1.1, 5), Plan("other", "grr", 1.0, 5)):
+    for other in (Plan("pages", 5, "grr", 1.1), Plan("other", 5, "grr", 1.0)):
         server = Aggregator(other)
         server.add(rows.tobytes())
         assert (server.n, server.refused) == (0, {OTHER_COLLECTION: 10})
@@ -121,7 +121,7 @@ def test_reports_of_another_collection_version_or_epsilon_are_refused() -> None:
 
 
 def test_two_small_fields_are_one_number_for_client_and_server() -> None:
-    plan = Plan("x", "coin_and_value", 1.0, 300, plugins=[PLUGIN])
+    plan = Plan("x", 300, "coin_and_value", 1.0, plugins=[PLUGIN])
     assert plan.report_bytes == 8 + 2  # 1 bit and 9
     words = Words.drawn(ldp3.stream(0))
     drawn = [plan.oracle.draw(299, words) for _ in range(100)]
@@ -139,16 +139,16 @@ def test_impossible_reports_are_refused() -> None:
         return server.refused
 
     refused = {IMPOSSIBLE: 1}
-    assert count(Plan("x", "grr", 1.0, 5), 4) == {}
-    assert count(Plan("x", "grr", 1.0, 5), 5) == refused
-    assert count(Plan("x", "grr", 1.0, 70_000), 70_000) == refused
-    assert count(Plan("x", "oue", 1.0, 12), 2**12 - 1) == {}
-    assert count(Plan("x", "oue", 1.0, 12), 2**12) == refused
-    assert count(Plan("x", "olh", 1.0, 12), 3 << 64) == {}
-    assert count(Plan("x", "olh", 1.0, 12), 4 << 64) == refused
-    assert count(Plan("x", "ss(k=3)", 1.0, 12), 0b111) == {}
-    assert count(Plan("x", "ss(k=3)", 1.0, 12), 0b1111) == refused
-    assert count(Plan("x", "ss(k=3)", 1.0, 12), 0b11) == refused
+    assert count(Plan("x", 5, "grr", 1.0), 4) == {}
+    assert count(Plan("x", 5, "grr", 1.0), 5) == refused
+    assert count(Plan("x", 70_000, "grr", 1.0), 70_000) == refused
+    assert count(Plan("x", 12, "oue", 1.0), 2**12 - 1) == {}
+    assert count(Plan("x", 12, "oue", 1.0), 2**12) == refused
+    assert count(Plan("x", 12, "olh", 1.0), 3 << 64) == {}
+    assert count(Plan("x", 12, "olh", 1.0), 4 << 64) == refused
+    assert count(Plan("x", 12, "ss(k=3)", 1.0), 0b111) == {}
+    assert count(Plan("x", 12, "ss(k=3)", 1.0), 0b1111) == refused
+    assert count(Plan("x", 12, "ss(k=3)", 1.0), 0b11) == refused
 
 
 @pytest.mark.parametrize("plan", SMALL, ids=lambda plan: plan.protocol)

@@ -32,7 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pages.txt").write_text("home\nsearch\ncart\n")
     (tmp_path / "pages.csv").write_text("home\nsearch\ncart\nhome\n" * 500)
-    plan = Plan("pages", "oue", 1.0, 3, ("home", "search", "cart"))
+    plan = Plan("pages", ("home", "search", "cart"), "oue", 1.0)
     plan.save("plan.json")
     server = Aggregator(plan)
     rows = plan.wire.encode(plan.oracle.perturb(np.arange(3), ldp3.stream(0)))

@@ -29,7 +29,7 @@ from ldp3.types import Dataset
 from tests.experiment.running import outcomes, simulator
 from tests.faults.test_power_cuts import Quiet
 
-PLAN = Plan("pages", "olh", 1.0, 50)
+PLAN = Plan("pages", 50, "olh", 1.0)
 DATA = Dataset("small", Labels(["a", "b", "c"]), np.array([500, 300, 200]))
 
 
@@ -273,7 +273,9 @@ def test_a_memo_in_any_form_gives_the_same_reports(tmp_path: Path, changed: str)
 
 def test_a_mutated_plan_is_refused_or_the_same(tmp_path: Path) -> None:
     rng, path = random.Random(0), tmp_path / "plan.json"
-    plan = Plan("colours", "olh", 1.0, 4, ("red", "green", "blue", "other"), "other", "norm_sub")
+    plan = Plan(
+        "colours", Labels(("red", "green", "blue", "other"), other="other"), "olh", 1.0, "norm_sub"
+    )
     plan.save(path)
     whole, seen = path.read_bytes(), Counter[str]()
     for _ in range(1_000):

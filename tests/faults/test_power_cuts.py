@@ -141,7 +141,7 @@ def test_a_file_is_old_or_new_whatever_a_power_cut_leaves(
 def test_a_report_is_in_the_memo_on_the_disk_before_it_can_be_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = Plan("numbers", "olh", 1.0, 300)
+    plan = Plan("numbers", 300, "olh", 1.0)
     folder = tmp_path / "disk"
     folder.mkdir()
     disk = Disk(folder)

@@ -211,9 +211,9 @@ def test_a_small_sample_says_so() -> None:
 
 
 def test_the_plan_collects_what_was_chosen(found: Recommendation) -> None:
-    plan = found.plan(DATA.labels)
+    plan = found.plan(DATA.domain)
     assert (plan.protocol, plan.method) == (found.best.protocol, found.best.method)
-    assert (plan.epsilon, plan.d, plan.labels) == (0.5, 16, tuple(DATA.labels))
+    assert (plan.epsilon, plan.d, plan.domain) == (0.5, 16, DATA.domain)
 
 
 class Impatient(Progress):
@@ -236,4 +236,4 @@ def test_half_a_race_is_no_ground_for_an_answer() -> None:
 def test_a_plan_may_need_a_plug_in() -> None:
     plugin = Path(__file__).parents[2] / "examples" / "plugins" / "paley_response.py"
     found = ldp3.recommend(DATA, 1, "paley_response", "norm_sub", plugins=[plugin])
-    assert found.plan(DATA.labels, [plugin]).protocol == "paley_response"
+    assert found.plan(DATA.domain, [plugin]).protocol == "paley_response"

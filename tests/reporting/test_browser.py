@@ -434,7 +434,7 @@ def test_several_datasets_have_an_overview_and_each_its_own_page(
 
 
 def test_an_estimate_is_sorted_by_any_column(browser: Browser, tmp_path: Path) -> None:
-    plan = ldp3.Plan("pages", "oue", 2.0, labels=("home", "search", "cart"))
+    plan = ldp3.Plan("pages", ("home", "search", "cart"), "oue", 2.0)
     server = ldp3.Aggregator(plan)
     server.add(plan.oracle.perturb(np.repeat([0, 1, 2], [300, 900, 600]), ldp3.stream(0)))
     path = tmp_path / "estimate.html"

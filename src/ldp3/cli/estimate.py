@@ -15,7 +15,6 @@ def estimate(
     *,
     method: options.Method = None,
     metric: options.Metric = None,
-    ordered: options.Ordered = False,
     confidence: options.Confidence = 0.95,
     simultaneous: bool = False,
     plugins: options.Plugins = [],  # noqa: B006
@@ -24,7 +23,8 @@ def estimate(
 ) -> None:
     """Estimate the frequencies of a collection, with confidence intervals.
 
-    The method is the plan's, unless another one is given, or a metric that it should serve.
+    The method is the plan's, unless another one is given, or a metric that it should serve. Values
+    whose order means something, as bins, are printed in it, others by frequency.
 
     Parameters
     ----------
@@ -46,8 +46,7 @@ def estimate(
     server = Aggregator.load(counts, plugins)
     Console().notes(said_of(server.plan.epsilon))
     if metric is not None:
-        line = ordered or (server.plan.bins is not None and server.plan.other is None)
-        method = options.chosen_method(method, metric, line, plugins)
+        method = options.chosen_method(method, metric, server.plan.domain, plugins)
     found = CollectionEstimate.of(server, method, confidence, simultaneous)
     if output is not None and output.suffix == ".html":
         from ldp3.files import write_text

@@ -32,6 +32,7 @@ from ldp3.reading.options import (
 )
 
 if TYPE_CHECKING:
+    from ldp3.domain import Domain
     from ldp3.types import Dataset
 
 COMPARE = Group("Compare", sort_key=1)
@@ -348,9 +349,9 @@ def telling(answer: answers.Answer, format: str) -> Iterator[None]:
 
 
 def chosen_method(
-    method: str | None, metric: str | None, ordered: bool, plugins: Sequence[Path]
+    method: str | None, metric: str | None, domain: "Domain", plugins: Sequence[Path]
 ) -> str:
-    """The method that was given, or the one that suits the metric; both cannot be asked for."""
+    """The method that was given, or the one that suits metric and domain; not both."""
     from ldp3.cli.console import Console
     from ldp3.metrics.base import build_metric
     from ldp3.plugins import load_plugins
@@ -361,11 +362,15 @@ def chosen_method(
     if method is not None:
         return method
     sums = metric is not None and build_metric(metric, *load_plugins(plugins)).needs_order
-    if sums and not ordered:
+    in_line = domain.ordered and domain.other is None
+    if sums and domain.ordered and not in_line:
+        Console().note(f"{metric} goes by an order, in which {domain.other!r} has no place.")
+    elif sums and not in_line:
         Console().note(
-            f"{metric} goes by an order; --ordered if that of the values means something."
+            f"{metric} goes by an order, and these values have none; a plan made with --ordered "
+            f"says that they have."
         )
-    return default_method(sums, ordered)
+    return default_method(sums, in_line)
 
 
 def loaded(data: str, reading: Reading, plugins: Sequence[Path]) -> "Dataset":

@@ -15,7 +15,9 @@ from ldp3.files import require_no_input
 from ldp3.printing import duration, show
 
 if TYPE_CHECKING:
+    from ldp3.domain import Domain
     from ldp3.experiment.grid import Experiment
+    from ldp3.reading.options import Reading
 
 
 def recommend(
@@ -69,7 +71,7 @@ def recommend(
     dry_run
         Print what would compete, the expected time, and stop.
     save
-        Write the description file of a collection with what was chosen, for clients and server.
+        Write the plan of a collection with what was chosen, for clients and server.
     """
     from ldp3.recommendation.recommend import entered, recommend
     from ldp3.recommendation.requirements import Requirements, Threat
@@ -118,7 +120,25 @@ def recommend(
     found = replace(found, notes=tuple(map(as_flags, found.notes)))
     with options.telling(found.answer(), format):
         if save is not None:
-            found.plan(users.labels, plugins).save(save)
+            found.plan(users.domain, plugins).save(save)
+            console.notes(_own_edges(users.domain, reading))
+
+
+def _own_edges(domain: "Domain", reading: "Reading") -> list[str]:
+    """That a plan tells something of the people in the sample, where it does."""
+    from ldp3.domain import Bins, Grid
+
+    if str(reading.bins).startswith("quantiles"):
+        return [
+            "The edges in the plan are quantiles of the sample, which everybody can read there; "
+            "give public ones as `bins`, such as 0,18,65,120."
+        ]
+    if isinstance(domain, Bins | Grid) and domain.closed:  # ends at what occurs
+        return [
+            "The range in the plan is the sample's own, so that everybody can read its smallest "
+            "and largest value there; give a public range with `within`."
+        ]
+    return []
 
 
 def _dry_run(d: int, ex: "Experiment", threads: int | None) -> None:

@@ -1,1 +1,1 @@
-"""Real collections: one description file, a client, a wire format, an aggregator."""
+"""Real collections: one plan, a client, a wire format, an aggregator."""

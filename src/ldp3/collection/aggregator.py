@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from itertools import chain, compress
 from os import PathLike
 from pathlib import Path
@@ -15,7 +16,7 @@ import numpy as np
 from ldp3.arrays import BoolArray, FloatArray, Reports, Total
 from ldp3.collection.counts import LIMIT, Counts, digests_of, read_counts
 from ldp3.collection.plan import Plan, as_plan
-from ldp3.collection.plan_file import canonical, require_format
+from ldp3.collection.plan_file import canonical, require_format, shallow
 from ldp3.collection.wire import IMPOSSIBLE, LENGTH, VERSION, add_to
 from ldp3.display import card, of_estimate
 from ldp3.errors import InvalidData, InvalidParameter, as_path, several, short
@@ -39,15 +40,15 @@ class Aggregator:
     Parameters
     ----------
     plan
-        The description file, or a plan.
+        A plan, or its file.
     plugins
-        Python files that define the protocol or the method, where the description names one that
-        is not ours.
+        Python files that define the protocol or the method, where the plan names one that is not
+        ours.
 
     Examples
     --------
     >>> from ldp3.collection.client import Client
-    >>> plan = Plan("colours", "grr", 3.0, 3, labels=("red", "green", "blue"))
+    >>> plan = Plan("colours", ["red", "green", "blue"], "grr", 3.0)
     >>> client, server = Client(plan), Aggregator(plan)
     >>> server.add([client.report("green") for _ in range(1_000)])
     >>> server.add(b"nonsense")
@@ -242,7 +243,7 @@ class Aggregator:
         tally = self.tally
         if not tally.n:
             raise InvalidData(f"{self.plan.name!r}: no report was counted: nothing to estimate.")
-        return self.plan.oracle.estimate(tally)
+        return replace(self.plan.oracle.estimate(tally), domain=self.plan.domain)
 
     def frequencies(self, method: str | None = None) -> FloatArray:
         """Post-processed frequencies, by the plan's method or another one."""
@@ -257,10 +258,10 @@ class Aggregator:
         if not self.n:
             return card(name, [*facts, "no reports yet", *refused])
         remarks = [" · ".join(facts), *refused]
-        return of_estimate(self.estimate(), name, self.plan.labels, remarks)
+        return of_estimate(self.estimate(), name, remarks=remarks)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the counts, with the description of the collection."""
+        """Write the counts, with the plan of the collection."""
         with self._lock:
             tally, identified = self.tally, self.identified
             refused = dict(sorted(self._counts.refused.items()))
@@ -280,14 +281,17 @@ class Aggregator:
     def load(cls, path: str | PathLike[str], plugins: Iterable[str | Path] = ()) -> "Aggregator":
         """Read counts; damaged ones and numbers that no collection can have are refused."""
         target = as_path(path, "a file of counts")
-        given = require_format(read_json(target), FORMAT, str(path))
-        server = cls(Plan.read(given.get("plan"), f"{path}: plan", plugins))
-        counts = read_counts(given, server.plan.oracle)
-        if counts is None:
-            raise InvalidData(f"{path}: are no counts of {server.plan.name!r}; make them again.")
-        written = given.pop("seal", None)  # another program may write none
-        if written is not None and written != _seal(given):
-            raise InvalidData(f"{path}: is damaged or was edited; make the counts again.")
+        with shallow(str(path)):
+            given = require_format(read_json(target), FORMAT, str(path))
+            server = cls(Plan.read(given.get("plan"), f"{path}: plan", plugins))
+            counts = read_counts(given, server.plan.oracle)
+            if counts is None:
+                raise InvalidData(
+                    f"{path}: are no counts of {server.plan.name!r}; make them again."
+                )
+            written = given.pop("seal", None)  # another program may write none
+            if written is not None and written != _seal(given):
+                raise InvalidData(f"{path}: is damaged or was edited; make the counts again.")
         server._counts = counts
         return server
 

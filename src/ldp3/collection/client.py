@@ -13,24 +13,24 @@ from ldp3.randomness import Words, secure
 
 
 class Client:
-    """Randomises values of real people, by the description of a collection.
+    """Randomises values of real people, by the plan of a collection.
 
     It always draws from a secure generator of its own; there is no way to hand it a seeded one.
 
     Parameters
     ----------
     plan
-        The description file, or a plan.
+        A plan, or its file.
     memo
         File to remember reports in, so that the same value gives the same report.
     plugins
-        Python files that define the protocol, where the description names one that is not ours.
+        Python files that define the protocol, where the plan names one that is not ours.
     max_epsilon
-        The largest ε to report at; a description that asks for more is refused.
+        The largest ε to report at; a plan that asks for more is refused.
 
     Examples
     --------
-    >>> plan = Plan("colours", "grr", 1.0, 3, labels=("red", "green", "blue"))
+    >>> plan = Plan("colours", ["red", "green", "blue"], "grr", 1.0)
     >>> len(Client(plan).report("green")) == plan.report_bytes
     True
     """
@@ -47,8 +47,12 @@ class Client:
         self.memo = None if memo is None else Memo(as_path(memo, "a memo"), self.plan)
         self._rng = secure()
 
-    def report(self, value: str | float) -> bytes:
-        """A report of `value`, of `plan.report_bytes` bytes; it is random, and safe to send."""
+    def report(self, value: object) -> bytes:
+        """A report of `value`, of `plan.report_bytes` bytes; it is random, and safe to send.
+
+        A value is a text or a number, a date where the plan has bins of dates, a pair of numbers
+        where it has a grid.
+        """
         code = self.plan.code(value)
         if self.memo is None:
             return self._fresh(code)

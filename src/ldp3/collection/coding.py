@@ -1,27 +1,37 @@
 """The values of many people in a file, as codes of a collection's domain."""
 
-from dataclasses import dataclass
-from math import inf
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
 
 from ldp3.arrays import IntArray
 from ldp3.collection.plan import Plan
+from ldp3.domain import Bins, Domain, Grid, Labels
+from ldp3.edges import DAY
 from ldp3.errors import InvalidParameter
-from ldp3.reading.counting import domain_in, maybe_header
+from ldp3.reading.counting import maybe_header
+from ldp3.reading.cutting import cell
 from ldp3.reading.formats import format_of, open_file
 from ldp3.reading.options import Reading
 from ldp3.reading.users import (
+    COORDINATES,
     VALUE,
     Users,
     choose,
     missing_texts,
     plural,
+    stripped,
     without_missing,
 )
 
 CODE, BLANK = "code", "blank"
+# what `Integers`, `number_in` and `days_in` take for a number and a date, as Polars can say it
+INTEGER = r"^(0|[1-9][0-9]{0,9})$"
+NUMBER = r"^[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|inf)$"
+DATE = r"^[0-9]{4}(-[0-9]{1,2}-|/[0-9]{1,2}/)[0-9]{1,2}"
+TIME = r"[ T][0-9]{1,2}:[0-9]{1,2}:[0-5]?[0-9](\.[0-9]+)?"
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,11 +40,6 @@ class Coded:
 
     codes: IntArray
     notes: tuple[str, ...] = ()
-
-
-def labels_in(path: Path) -> list[str]:
-    """Every possible value, one per row of a file, in its order."""
-    return domain_in(path)
 
 
 def codes_in(path: Path, plan: Plan, reading: Reading) -> Coded:
@@ -48,81 +53,129 @@ def codes_in(path: Path, plan: Plan, reading: Reading) -> Coded:
             f"{path}: one value per row is needed, and a transaction holds several; "
             f"choose one of each first: load it with `pick`, as `ldp3 convert` does."
         )
-    users = choose(open_file(path, reading, plan.labels), reading)
-    absent = missing_texts(users, reading, plan.labels)
-    blank, code = _blank(users, plan, absent), _code(users, plan)
-    rows = users.collect(users.frame.select(code.alias(CODE), blank.alias(BLANK)))
+    domain = plan.domain
+    if isinstance(domain, Grid):
+        reading = replace(reading, grid=domain.shape)
+    labels = domain.labels if isinstance(domain, Labels) else None
+    users = choose(open_file(path, reading, labels), reading)
+    absent = missing_texts(users, reading, labels or [domain.other or ""])
+    users = _coded(users, domain, absent)
+    rows = users.collect(users.frame.select(CODE, BLANK))
     rows = rows.head(len(rows) - users.blank_rows_at_end())
     people = rows.filter(~pl.col(BLANK))[CODE]
     outside = people.null_count()
-    if outside and plan.other is None:
-        raise _outside(users, plan, blank)
+    if outside and domain.other is None:
+        raise _outside(users, plan)
     if len(people) < len(rows):
-        users = without_missing(users, _texts(users, blank, absent), reading, blank)
-    if not outside or plan.other is None:
+        users = without_missing(users, _texts(users, absent), reading, pl.col(BLANK))
+    if not outside:
         return Coded(people.to_numpy(), users.notes)
     _refuse_header(users, plan, reading)
-    became = f"{plural(outside, 'row')} outside the domain became {plan.other!r}."
-    return Coded(people.fill_null(plan.code(plan.other)).to_numpy(), (*users.notes, became))
+    became = f"{plural(outside, 'row')} outside the domain became {domain.other!r}."
+    return Coded(people.fill_null(domain.size).to_numpy(), (*users.notes, became))
 
 
-def _text() -> pl.Expr:
-    return pl.col(VALUE).cast(pl.String).str.strip_chars()
+def _coded(users: Users, domain: Domain, absent: list[str]) -> Users:
+    """The rows with the code of each value, null outside, and whether there is none."""
+    columns = COORDINATES if isinstance(domain, Grid) else (VALUE,)
+    value = pl.concat_str([_text(users, name).fill_null("") for name in columns], separator=", ")
+    blank = pl.any_horizontal(_blank(users, name, absent) for name in columns)
+    if isinstance(domain, Bins | Grid):
+        dates = isinstance(domain, Bins) and domain.dates
+        points = [_point(users, name, dates).alias(f"{name} on a line") for name in columns]
+        users = replace(users, frame=users.frame.with_columns(points))
+        code = cell(domain, *(point.meta.output_name() for point in points))
+    else:
+        code = _label(users, domain) if isinstance(domain, Labels) else _integer(users, domain)
+    return users.selecting(value.alias(VALUE), code.cast(pl.UInt32).alias(CODE), blank.alias(BLANK))
 
 
-def _number(users: Users) -> pl.Expr:
-    column = _text() if users.schema()[VALUE] == pl.String else pl.col(VALUE)
-    return column.cast(pl.Float64, strict=False)
+def _text(users: Users, name: str) -> pl.Expr:
+    dtype = users.schema()[name]
+    if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
+        raise users.error(f"values of type {dtype} have no code; choose another column.")
+    return stripped(pl.col(name).cast(pl.String))
 
 
-def _blank(users: Users, plan: Plan, absent: list[str]) -> pl.Expr:
-    """Whether a row holds no value: nothing, null, NaN, or a text that means so."""
-    nothing = (_text().fill_null("") == "") | _text().str.to_lowercase().is_in(absent)
-    if plan.bins is None and not users.schema()[VALUE].is_float():
-        return nothing
-    return nothing | _number(users).is_nan().fill_null(False)
+def _blank(users: Users, name: str, absent: list[str]) -> pl.Expr:
+    """Whether a cell holds no value: nothing, null, NaN, or a text that means so."""
+    text = _text(users, name)
+    nothing = (text.fill_null("") == "") | text.str.to_lowercase().is_in(absent)
+    if users.schema()[name].is_float():
+        nothing = nothing | pl.col(name).is_nan()
+    return nothing.fill_null(True)
 
 
-def _texts(users: Users, blank: pl.Expr, absent: list[str]) -> dict[str, int]:
+def _integer(users: Users, domain: Domain) -> pl.Expr:
+    text = _text(users, VALUE)
+    number = pl.when(text.str.contains(INTEGER)).then(text.cast(pl.Int64, strict=False))
+    return pl.when(number < domain.size).then(number)
+
+
+def _label(users: Users, domain: Labels) -> pl.Expr:
+    """The code of a text; of a number or a date, that of the label that spells it."""
+    dtype = users.schema()[VALUE]
+    if dtype.is_float():
+        return _looked_up(_point(users, VALUE, dates=False), domain.numbers)
+    if dtype in (pl.Date, pl.Datetime):
+        return _looked_up(_point(users, VALUE, dates=True), domain.days)
+    names = {name: code for code, name in enumerate(domain.names)}
+    code = _text(users, VALUE).replace_strict(names, default=None, return_dtype=pl.Int64)
+    if not dtype.is_integer():
+        return code
+    return pl.coalesce(code, _looked_up(_point(users, VALUE, dates=False), domain.numbers))
+
+
+def _looked_up(point: pl.Expr, codes: Mapping[float | None, int]) -> pl.Expr:
+    return point.replace_strict(codes, default=None, return_dtype=pl.Int64)
+
+
+def _point(users: Users, name: str, dates: bool) -> pl.Expr:
+    """What `number_in` or `days_in` says of each value; null if it is none."""
+    column, dtype = pl.col(name), users.schema()[name]
+    text = _text(users, name)
+    if dates and dtype in (pl.Date, pl.Datetime):
+        return column.cast(pl.Datetime("us")).dt.epoch("us") / DAY
+    if dates and dtype == pl.String:
+        plain = text.str.replace_all("/", "-").str.replace("T", " ")
+        day = pl.when(text.str.contains(DATE + "$")).then(plain + " 0:0:0")
+        time = pl.when(text.str.contains(DATE + TIME + "$")).then(plain)
+        when = pl.coalesce(day, time).str.to_datetime(
+            "%Y-%m-%d %H:%M:%S%.f", time_unit="us", strict=False
+        )
+        return when.dt.epoch("us") / DAY
+    if not dates and dtype == pl.String:
+        return pl.when(text.str.contains(NUMBER)).then(text.cast(pl.Float64, strict=False))
+    if not dates and dtype.is_numeric():
+        number = column.cast(pl.Float64)
+        return pl.when(number.is_not_nan()).then(number)
+    return pl.lit(None, dtype=pl.Float64)
+
+
+def _texts(users: Users, absent: list[str]) -> dict[str, int]:
     """How many rows hold each text that means "no value"; nothing at all is the empty text."""
-    named = pl.when(_text().str.to_lowercase().is_in(absent)).then(_text()).otherwise(pl.lit(""))
-    counted = users.frame.filter(blank).group_by(named.alias(VALUE)).len()
+    text = pl.col(VALUE)
+    named = pl.when(text.str.to_lowercase().is_in(absent)).then(text).otherwise(pl.lit(""))
+    counted = users.frame.filter(pl.col(BLANK)).group_by(named.alias(VALUE)).len()
     return dict(users.collect(counted.sort(VALUE)).iter_rows())
-
-
-def _code(users: Users, plan: Plan) -> pl.Expr:
-    """A value's code, null if it is outside the domain."""
-    if plan.bins is not None:
-        number, (low, *inner, high) = _number(users), plan.bins
-        inside = (number >= low) & ((number < high) | (pl.lit(high) == inf))
-        place = pl.lit(pl.Series(inner, dtype=pl.Float64)).search_sorted(number, side="right")
-        return pl.when(inside & number.is_not_nan()).then(place).cast(pl.UInt32)
-    if plan.labels is None:
-        number = _text().cast(pl.Int64, strict=False)
-        return pl.when(number.is_between(0, plan.d - 1)).then(number).cast(pl.UInt32)
-    codes = pl.Series(range(plan.d), dtype=pl.UInt32)
-    known = pl.Series(plan.labels, dtype=pl.String)
-    return _text().replace_strict(known, codes, default=None, return_dtype=pl.UInt32)
 
 
 def _refuse_header(users: Users, plan: Plan, reading: Reading) -> None:
     """Refuse a first row that may be a header: outside the domain, and like no other row."""
     if not users.text or users.header or reading.header is False:
         return
-    first = users.collect(users.frame.head(1).select(_text(), _code(users, plan).alias(CODE)))
-    value, code = first.row(0)
-    if code is not None or not value:
+    value, code, blank = users.collect(users.frame.head(1)).row(0)
+    if code is not None or blank:
         return
-    if users.collect(users.frame.select((_text() == value).sum())).item() == 1:
+    if users.collect(users.frame.select((pl.col(VALUE) == value).sum())).item() == 1:
         raise users.error(
             f"{users.place(0)}: {value!r} is not in the domain of {plan.name!r} and stands there "
             f"only once; say `header` if it is one, or `no_header` if it is a person's value."
         )
 
 
-def _outside(users: Users, plan: Plan, blank: pl.Expr) -> Exception:
-    outside = _code(users, plan).is_null() & ~blank
-    place, value = users.first_where(outside)
+def _outside(users: Users, plan: Plan) -> Exception:
+    place, value = users.first_where(pl.col(CODE).is_null() & ~pl.col(BLANK))
     return users.error(
         f"{place}: {str(value)!r} is not in the domain of {plan.name!r}; correct it, or make a "
         f"plan with `other` to count such values together{maybe_header(users, place)}."

@@ -93,8 +93,8 @@ class CollectionDifference:
     ) -> "CollectionDifference":
         """The difference of what two servers counted."""
         require(0 < confidence < 1, "`confidence`", "must be between 0 and 1", confidence)
-        labels = [[s.plan.label(code) for code in range(s.plan.d)] for s in (first, second)]
-        if labels[0] != labels[1]:
+        labels = first.plan.domain.labels
+        if labels != second.plan.domain.labels:
             raise InvalidData(
                 f"{first.plan.name} and {second.plan.name} have different domains: only "
                 f"collections of the same values, in the same order, can be compared."
@@ -102,7 +102,7 @@ class CollectionDifference:
         estimates = first.estimate(), second.estimate()
         found = difference(*estimates, confidence, simultaneous)
         table = {
-            "label": labels[0],
+            "label": labels,
             "first": estimates[0].frequencies,
             "second": estimates[1].frequencies,
             "difference": found.frequencies,

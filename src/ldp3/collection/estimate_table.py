@@ -58,7 +58,7 @@ class CollectionEstimate:
         refine = build_method(spec, *plan.modules)
         between = refine.interval(estimate, confidence)
         values: dict[str, Any] = {
-            "label": [plan.label(code) for code in range(plan.d)],
+            "label": plan.domain.labels,
             "frequency": estimate.frequencies,
             "low": low,
             "high": high,
@@ -76,6 +76,7 @@ class CollectionEstimate:
             "protocol": plan.protocol,
             "epsilon": plan.epsilon,
             "n": server.n,
+            "ordered": plan.domain.ordered,
             "refused": server.refused,
             "confidence": confidence,
             "simultaneous": simultaneous,
@@ -107,26 +108,28 @@ class CollectionEstimate:
         return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
     @property
-    def ranked(self) -> pl.DataFrame:
-        """From the most frequent value to the least; equal ones in the order of the domain."""
+    def shown(self) -> pl.DataFrame:
+        """As people read it: values that have an order in it, others the most frequent first."""
+        if self.about["ordered"]:
+            return self.table
         return self.table.sort("frequency", descending=True, maintain_order=True)
 
     def text(self, width: int | None = None) -> str:
-        """Columns for people to read, the most frequent value first; prose as wide as `width`."""
-        about = self.about
-        numbers = self.ranked.drop("label", "users", "above_noise")
+        """Columns for people to read; prose as wide as `width`."""
+        about, table = self.about, self.shown
+        numbers = table.drop("label", "users", "above_noise")
         heads = ["value", "", *HEADS[: numbers.width], "users"]
         heads[5] = names.method(str(about["method"]))
         rows = [
             [label, MARK if above else "", *(f"{x:.5f}" for x in row), f"{users:,}"]
             for label, above, users, row in zip(
-                *self.ranked.select("label", "above_noise", "users"), numbers.rows(), strict=True
+                *table.select("label", "above_noise", "users"), numbers.rows(), strict=True
             )
         ]
-        table = columns([heads, *rows], "llr", width)
+        lines = columns([heads, *rows], "llr", width)
         remarks = [about["marks"], *about["remarks"]]  # type: ignore[misc]
         prose = [wrapped(str(remark), width) for remark in remarks]
-        return "\n\n".join([wrapped(self.title(), width), table, *prose]) + "\n"
+        return "\n\n".join([wrapped(self.title(), width), lines, *prose]) + "\n"
 
     def title(self) -> str:
         """What the collection is, in one line."""

@@ -1,12 +1,15 @@
-"""What a description file says: written by a plan, read back with suspicion."""
+"""What a plan's file says: written by a plan, read back with suspicion."""
 
 import json
-from math import exp, inf, isfinite
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import exp
 from pathlib import Path
 from typing import Any
 
 from ldp3.collection.wire import VERSION
-from ldp3.errors import InvalidData, InvalidParameter, whole
+from ldp3.domain import Domain
+from ldp3.errors import InvalidData, InvalidParameter, short, whole
 from ldp3.files import read_json
 
 FORMAT = "ldp3 collection"
@@ -32,6 +35,15 @@ def canonical(content: object) -> str:
     return json.dumps(content, sort_keys=True, separators=(",", ":"))
 
 
+@contextmanager
+def shallow(source: str) -> Iterator[None]:
+    """Say in one line that a file is nested more deeply than Python can follow."""
+    try:
+        yield
+    except RecursionError:
+        raise InvalidData(f"{source}: is nested too deeply to be a file of ours.") from None
+
+
 def require_format(given: object, format: str, source: str) -> dict[str, Any]:
     """The fields of a file of ours, of the version that we read."""
     if not isinstance(given, dict) or given.get("format") != format:
@@ -39,45 +51,39 @@ def require_format(given: object, format: str, source: str) -> dict[str, Any]:
     version = given.get("version")
     if version != VERSION or not whole(version):
         raise InvalidData(
-            f"{source}: is of version {_short(version)}, this ldp3 reads version {VERSION}; a "
+            f"{source}: is of version {short(version, 60)}, this ldp3 reads version {VERSION}; a "
             f"new plan makes a new collection."
         )
     return given
 
 
-def plan_options(fields: dict[str, Any], source: str) -> dict[str, Any]:
-    """The options of the plan that a description states, which are not checked yet."""
-    for key in ("name", "protocol", "epsilon", "d", "method", "outside", "labels"):
+def options_in(fields: dict[str, Any], source: str) -> dict[str, Any]:
+    """The options of the plan that a file states; but for the domain they are not checked yet."""
+    for key in ("name", "epsilon", "method", "attributes", "groups"):
         if key not in fields:
             raise InvalidData(f"{source}: {key!r} is missing; {AGAIN}.")
-    outside, labels, epsilon = fields["outside"], fields["labels"], fields["epsilon"]
-    sound = {
-        "outside": outside == "refuse"
-        or (isinstance(outside, dict) and list(outside) == ["label"]),
-        "labels": labels is None or isinstance(labels, list),
-        "epsilon": isinstance(epsilon, float),
-        "bins": "bins" not in fields or _sound_edges(fields["bins"]),
-    }
-    for key, right in sound.items():
-        if not right:
-            raise InvalidData(f"{source}: {key!r} cannot be {_short(fields[key])}; {AGAIN}.")
-    edges = _read_edges(fields["bins"]) if "bins" in fields else None
+    attribute, group = (_only(fields, key, source) for key in ("attributes", "groups"))
+    if not isinstance(fields["epsilon"], float):  # 1 and 1.0 have different identifiers
+        raise _wrong(source, "epsilon", fields["epsilon"])
+    if not isinstance(group, dict) or not isinstance(group.get("protocol"), str):
+        raise _wrong(source, "groups", fields["groups"])
     return {
-        **{key: fields[key] for key in ("name", "protocol", "epsilon", "d", "method")},
-        "bins": edges,
-        "labels": None if labels is None or edges is not None else tuple(labels),
-        "other": None if outside == "refuse" else outside["label"],
+        **{key: fields[key] for key in ("name", "epsilon", "method")},
+        "domain": Domain.read(attribute, f"{source}: 'attributes'"),
+        "protocol": group["protocol"],
     }
 
 
 def require_same(given: dict[str, Any], expected: dict[str, Any], source: str) -> None:
-    """Refuse a description that is not what its own protocol, ε and domain give."""
-    for key in sorted((expected.keys() | given.keys()) - {"identifier"}):
-        same = key in given and canonical(given[key]) == canonical(expected.get(key))
-        if key not in expected or not same:
+    """Refuse a file that is not what its own protocol, ε and domain give."""
+    group = expected["groups"][0]
+    theirs, ours = _pieces(given), _pieces(expected)
+    for key in sorted((theirs.keys() | ours.keys()) - {"identifier"}):
+        same = key in theirs and canonical(theirs[key]) == canonical(ours.get(key))
+        if key not in ours or not same:
             raise InvalidData(
-                f"{source}: {key!r} is {_short(given.get(key))}, but {expected['protocol']} at "
-                f"ε={expected['epsilon']:g}, d={expected['d']} has {_short(expected.get(key))}; "
+                f"{source}: {key!r} is {short(theirs.get(key), 60)}, but {group['protocol']} at "
+                f"ε={expected['epsilon']:g}, d={group['d']} has {short(ours.get(key), 60)}; "
                 f"{AGAIN}."
             )
     if given.get("identifier") != expected["identifier"]:
@@ -85,48 +91,48 @@ def require_same(given: dict[str, Any], expected: dict[str, Any], source: str) -
 
 
 def require_again(path: Path, ours: dict[str, Any]) -> None:
-    """Refuse to write over a file, unless it is the same description."""
+    """Refuse to write over a file, unless it is the same plan."""
     try:
         there = read_json(path)
     except InvalidData:
         there = None
     if not isinstance(there, dict) or there.get("format") != FORMAT:
         raise InvalidParameter(
-            f"{path}: exists and is no description of a collection: choose another name, or move "
-            f"it away."
+            f"{path}: exists and is no plan: choose another name, or move it away."
         )
     if canonical(there) != canonical(ours):
         raise InvalidParameter(
-            f"{path}: describes another collection, {_short(there.get('name'))} "
+            f"{path}: is the plan of another collection, {short(there.get('name'), 60)} "
             f"({_difference(there, ours)}), whose clients and reports need it: choose another "
             f"name, or move it away."
         )
 
 
 def _difference(there: dict[str, Any], ours: dict[str, Any]) -> str:
-    """The first thing that a person chose in which two descriptions differ."""
-    for key in ("name", "protocol", "epsilon", "d", "bins", "labels", "outside", "method"):
-        if canonical(there.get(key)) != canonical(ours.get(key)):
-            return f"{key} is {_short(there.get(key))}, not {_short(ours.get(key))}"
+    """The first thing that a person chose in which two plans differ."""
+    theirs, expected = _pieces(there), _pieces(ours)
+    for key in ("name", "groups.protocol", "epsilon", "attributes", "method"):
+        if canonical(theirs.get(key)) != canonical(expected[key]):
+            return f"{key} is {short(theirs.get(key), 60)}, not {short(expected[key], 60)}"
     return "edited since"
 
 
-def written_edges(edges: tuple[float, ...]) -> list[float | None]:
-    """Edges as JSON can hold them: an end that is open is null."""
-    return [edge if isfinite(edge) else None for edge in edges]
+def _pieces(content: dict[str, Any]) -> dict[str, Any]:
+    """The fields, those of the only group one by one."""
+    groups = content.get("groups")
+    if not isinstance(groups, list) or len(groups) != 1 or not isinstance(groups[0], dict):
+        return content
+    others = {key: value for key, value in content.items() if key != "groups"}
+    return {**others, **{f"groups.{key}": value for key, value in groups[0].items()}}
 
 
-def _read_edges(edges: list[float | None]) -> tuple[float, ...]:
-    ends = {0: -inf, len(edges) - 1: inf}
-    return tuple(ends[place] if e is None else e for place, e in enumerate(edges))
+def _only(fields: dict[str, Any], key: str, source: str) -> object:
+    """The only member of a list: a plan has one attribute and one group."""
+    listed = fields[key]
+    if not isinstance(listed, list) or len(listed) != 1:
+        raise _wrong(source, key, listed)
+    return listed[0]
 
 
-def _sound_edges(edges: object) -> bool:
-    if not isinstance(edges, list) or len(edges) < 3 or None in edges[1:-1]:
-        return False
-    return all(e is None or (isinstance(e, float) and isfinite(e)) for e in edges)
-
-
-def _short(given: object) -> str:
-    text = repr(given)
-    return text if len(text) <= 60 else text[:57] + "…"
+def _wrong(source: str, key: str, given: object) -> InvalidData:
+    return InvalidData(f"{source}: {key!r} cannot be {short(given, 60)}; {AGAIN}.")

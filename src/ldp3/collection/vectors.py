@@ -1,4 +1,4 @@
-"""Test vectors for clients in any language: descriptions and words in, bytes of reports out.
+"""Test vectors for clients in any language: plans and words in, bytes of reports out.
 
     python -m ldp3.collection.vectors docs/wire-format-vectors.json
 
@@ -10,6 +10,7 @@ words that are put to the edges of the protocol's thresholds.
 import json
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from hashlib import sha256
 from itertools import combinations, count
 from math import inf
@@ -20,6 +21,8 @@ from ldp3.arrays import WordArray
 from ldp3.collection.client import report_from_words
 from ldp3.collection.plan import Plan, deployable
 from ldp3.collection.wire import VERSION
+from ldp3.domain import Bins, Domain, Grid, Integers, Labels
+from ldp3.edges import as_edges
 from ldp3.errors import InvalidValue
 from ldp3.files import write_text
 from ldp3.kinds import look_up
@@ -31,8 +34,8 @@ LONGEST = 128  # bits of a report, so that people can still read the file
 THRESHOLD = 2**32  # a constant below is a size or a version, not a share of 2⁶⁴ words
 PLACES = 3  # the first words of a report are put to the edges, one at a time
 WHAT = (
-    "vectors: description + 64-bit words (hexadecimal, in the order of use) in, report bytes out; "
-    "domains: description + value in, code out, null if it is refused; see wire-format.md"
+    "vectors: plan + 64-bit words (hexadecimal, in the order of use) in, report bytes out; "
+    "domains: plan + value in, code out, null if it is refused; see wire-format.md"
 )
 
 
@@ -45,40 +48,67 @@ def plans() -> Iterator[Plan]:
         examples = look_up(FrequencyOracle, name).examples
         for spec in (name, *examples):
             for epsilon, d in SETTINGS[:-1] if spec in examples else SETTINGS:
-                plan = Plan(f"{spec}, d = {d}", spec, epsilon, d, method="none")
+                plan = Plan(f"{spec}, d = {d}", d, spec, epsilon, "none")
                 if plan.oracle.report_bits <= LONGEST:
                     yield plan
 
 
 def vector(plan: Plan) -> dict[str, Any]:
-    """The description; reports of values at both ends and between; on a small domain the edges."""
+    """The plan; reports of values at both ends and between; on a small domain the edges."""
     values = (0, 0, 1, plan.d // 2, plan.d - 1, plan.d - 1)
     reports = [_report(plan, value, case) for case, value in enumerate(values)]
     if plan.d == SETTINGS[0][1]:
         reports += _at_edges(plan, len(values))
-    return {"description": plan.describe(), "reports": reports}
+    return {"plan": plan.describe(), "reports": reports}
 
 
 def domains() -> Iterator[dict[str, Any]]:
-    """What a client makes of values: numbers in bins and outside them, labels, integers."""
+    """What a client makes of values: each kind of domain, at its edges and outside."""
     ages = 0.0, 18.0, 65.0, 120.0
-    years = -1, 0, 17, 17.999999999999996, 18, 18.5, 64, 65, 119.99, 120, 1e300
-    yield _domain(Plan("bins", "oue", 1.0, bins=ages), years)
-    yield _domain(Plan("bins and other", "oue", 1.0, bins=ages, other="no answer"), years)
-    open_ends = Plan("bins with open ends", "oue", 1.0, bins=(-inf, -0.5, 0.1, 0.201, inf))
-    yield _domain(open_ends, (-1e300, -0.5, -0.4999999999999999, 0.1, 0.2, 0.201, 1e300))
-    labels = "red", "green", "elsewhere"
-    yield _domain(Plan("labels", "oue", 1.0, labels=labels[:2]), ("red", "green", "mauve"))
-    yield _domain(Plan("other", "oue", 1.0, labels=labels, other=labels[2]), ("red", "mauve"))
-    yield _domain(Plan("integers", "oue", 1.0, 5), (0, 4, 5, -1))
+    years = -1, 0, 17, 17.999999999999996, 18, 18.5, 64, 65, 119.99, 120, 1e300, "old"
+    yield _domain("bins", Bins(ages), years)
+    yield _domain("bins and other", Bins(ages, other="no answer"), (*years, "no answer"))
+    yield _domain("a closed last bin", Bins(ages, closed=True), (119.99, 120, 120.00000000000001))
+    open_ends = -1e300, -0.5, -0.4999999999999999, 0.1, 0.2, 0.201, 1e300
+    yield _domain("bins with open ends", Bins((-inf, -0.5, 0.1, 0.201, inf)), open_ends)
+    # numbers that Python writes as 1e-07, 1e+16 and 1e+22, others as 1e-7 and 10000000000000000
+    wide = 1e-07, 0.00012, 1.5, 1e16, 123456789012345680.0, 1e22
+    yield _domain("bins of all sizes", Bins((0, *wide)), (0, 1e-8, *wide, 9e15, 1e21))
+    days = "2026-01-01", "2026-03-29 02:30:00", "2026-07-01", "2027-01-01"
+    times = (
+        "2025-12-31", "2026-01-01", "2026/01/01", "2026-3-29", "2026-03-29 02:29:59.999999",
+        "2026-03-29T02:30:00", "2026-06-30 23:59:59", "2026-12-31", "2027-01-01", "2026-02-30",
+        "spring", "1969-12-31",
+    )  # fmt: skip
+    yield _domain("dates", Bins(as_edges(days, dates=True), dates=True), times)
+    eras = as_edges(("1850-01-01", "1969-12-31 23:59:59.5", "2300-01-01"), dates=True)
+    since = Bins(eras, dates=True, other="never")
+    yield _domain("dates and other", since, ("1849-12-31", "1969-12-31 23:59:59.5", *times))
+    cells = Grid((40, 40.5, 41), (-75, -74.2, -73.5, -73))
+    pairs = (40, -75), (40.7, -73.9), (40.5, -73.5), (40.49999, -73), (41, -74), (39, -74)
+    yield _domain("a grid", cells, pairs)
+    yield _domain("a grid and other", replace(cells, other="elsewhere"), (*pairs, "elsewhere"))
+    yield _domain("labels", Labels(["red", "green"]), ("red", "green", "mauve", "Red"))
+    yield _domain("labels and other", Labels(["red"], other="another"), ("red", "mauve", "another"))
+    scripts = Labels(["ß", "日本", "𝔸", "🙂", "e\u0301", "é"], other="…")  # beyond 16 bits, too
+    yield _domain("labels of all scripts", scripts, (*scripts.names, "🙃", "…"))
+    in_order = Labels(["0.5", "1e-07", "2"], [0.5, 1e-07, 2.0], ordered=True)
+    yield _domain("numbers as labels", in_order, ("0.5", "1e-07", "2"))
+    yield _domain("integers", Integers(5), (0, 4, 5, -1), epsilon=1e-05)
+    yield _domain("integers and other", Integers(5, other="more"), (0, 4, 5, -1, "more"))
 
 
-def _domain(plan: Plan, values: Iterable[float | str]) -> dict[str, Any]:
-    codes = [{"value": value, "code": _code(plan, value)} for value in values]
-    return {"description": plan.describe(), "codes": codes}
+def _domain(
+    name: str, domain: Domain, values: Iterable[object], epsilon: float = 1.0
+) -> dict[str, Any]:
+    plan = Plan(name, domain, "oue", epsilon)
+    return {
+        "plan": plan.describe(),
+        "codes": [{"value": value, "code": _code(plan, value)} for value in values],
+    }
 
 
-def _code(plan: Plan, value: float | str) -> int | None:
+def _code(plan: Plan, value: object) -> int | None:
     try:
         return plan.code(value)
     except InvalidValue:
@@ -140,9 +170,9 @@ def text() -> str:
 
 
 def _lines(vector: dict[str, Any], cases: str) -> str:
-    description = json.dumps(vector["description"], ensure_ascii=False)
+    plan = json.dumps(vector["plan"], ensure_ascii=False)
     lines = ",\n".join(f"  {json.dumps(case)}" for case in vector[cases])
-    return f' {{"description": {description},\n "{cases}": [\n{lines}\n ]}}'
+    return f' {{"plan": {plan},\n "{cases}": [\n{lines}\n ]}}'
 
 
 if __name__ == "__main__":

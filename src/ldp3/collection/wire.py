@@ -19,7 +19,7 @@ from ldp3.plugins import plugin
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.protocols.layout import Bytes
 
-VERSION = 2  # of the description and of the wire format: the first byte of every report
+VERSION = 3  # of plans and of the wire format: the first byte of every report
 TAG_BYTES = 8
 
 # why a row is not counted

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from ldp3.collection.plan import Plan
+    from ldp3.domain import Domain
 
 TIED_SHOWN = 12  # of the tied; JSON has all
 WIDE = 0.1  # share of the error by which the tied differ without a word
@@ -76,7 +77,7 @@ class Advice:
     worth
         Which values can be read, how much is wrong, what it costs.
     command
-        The command that describes the collection; nothing if the choice cannot be deployed.
+        The command that plans the collection; nothing if the choice cannot be deployed.
     code
         Python that applies the choice.
     """
@@ -163,19 +164,14 @@ class Recommendation:
         """As text, Markdown, LaTeX, JSON or CSV; `width` is the terminal's."""
         return self.answer().render(format, width)
 
-    def plan(self, labels: Sequence[str], plugins: Iterable[str | Path] = ()) -> "Plan":
-        """The collection that deploys the first answer over these values."""
+    def plan(self, domain: "Domain", plugins: Iterable[str | Path] = ()) -> "Plan":
+        """The collection that deploys the first answer over the domain of the sample."""
         from ldp3.collection.plan import Plan
 
         first = self.answers[0]
+        best = first.best
         return Plan(
-            self.dataset,
-            first.best.protocol,
-            first.epsilon,
-            self.d,
-            tuple(labels),
-            method=first.best.method,
-            plugins=plugins,
+            self.dataset, domain, best.protocol, first.epsilon, best.method, plugins=plugins
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -25,6 +25,8 @@ from pathlib import Path
 import numpy as np
 
 from ldp3.arrays import BoolArray, FloatArray, IntArray
+from ldp3.domain import Bins, Domain, Grid, Integers
+from ldp3.edges import day
 from ldp3.experiment.cells import Cell
 from ldp3.experiment.grid import NOBODY, Experiment
 from ldp3.experiment.run import Rule, run
@@ -48,6 +50,7 @@ LEAST = 1e-3  # errors below this share of the average are as good as none
 REASONS = "fewer bits per report", "less work for the server", "a simpler method"
 VALUES_SHOWN = 5  # whose intervals are told
 CHECKS = 2  # collections on each population for these intervals
+EDGES = 32  # that a command spells out
 
 
 class Answers:
@@ -294,12 +297,35 @@ def command(
     """`ldp3 plan` for a choice; nothing if it cannot be deployed."""
     if not oracle.deployable:
         return ""
-    numbered = list(data.labels) == [str(v) for v in range(data.d)]
-    domain = ["--domain-size", str(data.d)] if numbered else ["--domain", "values.txt"]
+    values, remark = _values(data.domain)
     more = [word for file in plugins for word in ("--plugin", str(file))]
     words = ["ldp3", "plan", "-p", spec, "-m", how, "-e", repr(oracle.epsilon).removesuffix(".0")]
-    line = shlex.join([*words, *domain, *more, "-o", "collection.ldp3.json"])
-    return line if numbered else f"{line}  # values.txt: the {data.d:,} values, one per line"
+    line = shlex.join([*words, *values, *more, "-o", "collection.ldp3.json"])
+    return f"{line}  # {remark}" if remark else line
+
+
+def _values(domain: Domain) -> tuple[list[str], str]:
+    """The flags of `ldp3 plan` that give a domain, and what a person must know to use them."""
+    remark = ""
+    if isinstance(domain, Integers):
+        flags = ["--domain-size", str(domain.size)]
+    elif isinstance(domain, Bins):
+        edges = [day(e) if domain.dates else f"{e!r}".removesuffix(".0") for e in domain.edges]
+        flags = [f"--bins={','.join(edges)}"]
+        if len(edges) > EDGES:
+            flags, remark = ["--bins", "EDGES"], f"EDGES: the {len(edges):,} edges, with commas"
+    elif isinstance(domain, Grid):
+        rows, columns = domain.shape
+        ends = (f"{edges[0]!r}:{edges[-1]!r}" for edges in (domain.rows, domain.columns))
+        flags = ["--grid", f"{rows}x{columns}", f"--within={','.join(ends)}"]
+    else:
+        flags = ["--domain", "values.txt"]
+        remark = f"values.txt: the {domain.size:,} values, one per line"
+    if isinstance(domain, Bins | Grid) and domain.closed:
+        remark = "this range is the sample's own: choose one that is public"
+    if domain.ordered and not isinstance(domain, Bins):
+        flags.append("--ordered")
+    return flags if domain.other is None else [*flags, "--other", domain.other], remark
 
 
 def _foreign(cls: type) -> bool:

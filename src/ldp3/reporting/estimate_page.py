@@ -14,8 +14,9 @@ class Estimated(Protocol):
 
     `table` has `label frequency low high processed users above_noise`, one row per value, and
     `processed_low processed_high` if the method knows them; `about` says the collection, protocol,
-    epsilon, n, refused (reports by reason), confidence, simultaneous, interval (what one is for),
-    method, in `remarks` what must be known of the method, in `marks` what the mark means.
+    epsilon, n, ordered (whether the values are), refused (reports by reason), confidence,
+    simultaneous, interval (what one is for), method, in `remarks` what must be known of the method,
+    in `marks` what the mark means.
     """
 
     @property
@@ -37,7 +38,8 @@ def estimate_page(answer: Estimated) -> str:
     numbers = [name for name in NUMBERS if name in table.columns]
     method = names.method(about["method"])
     heads = {**HEADS, "processed": method}
-    ranked = table.sort("frequency", descending=True, maintain_order=True)
+    ordered = bool(about.get("ordered"))
+    shown = table if ordered else table.sort("frequency", descending=True, maintain_order=True)
     context = {
         "name": about["collection"],
         "facts": f"{about['n']:,} reports · {names.protocol(about['protocol'])}, "
@@ -48,7 +50,8 @@ def estimate_page(answer: Estimated) -> str:
         "remarks": about.get("remarks", []),
         "marks": about.get("marks", ""),
         "heads": [*(heads.get(name, name) for name in numbers), "users"],
-        "rows": [_row(top, row, numbers) for row in ranked.to_dicts()],
+        "rows": [_row(top, row, numbers) for row in shown.to_dicts()],
+        "ordered": ordered,
     }
     return render("estimate.html", context, [script("estimate.js")])
 

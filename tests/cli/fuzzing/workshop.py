@@ -63,7 +63,7 @@ def workshop(folder: Path) -> None:
     (folder / "loop").symlink_to("loop")
     (folder / "dangling").symlink_to("nowhere")
     (folder / "folder").mkdir()
-    plan = Plan("letters", "olh", 1.0, 3, ("a", "b", "c"))
+    plan = Plan("letters", ("a", "b", "c"), "olh", 1.0)
     plan.save(folder / "plan.json")
     oracle = plan.oracle
     reports = oracle.perturb(np.array([0, 1, 1, 2] * 5), np.random.default_rng(0))

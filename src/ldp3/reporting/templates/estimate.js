@@ -1,6 +1,6 @@
 "use strict";
 
-// A click on a head sorts; value: in the order of the domain. Without scripts: by frequency.
+// A click on a head sorts; value: in the order of the domain, as ordered values stand at first. Others: by frequency.
 
 const body = document.querySelector("tbody");
 const heads = [...document.querySelectorAll("th[data-sort]")];
