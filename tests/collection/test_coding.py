@@ -223,20 +223,20 @@ def test_pairs_are_coded_as_a_client_codes(
         table.write_csv(Path(folder, "x.csv"))
         expected = [cells.code(pair) for pair in given_pairs]
         assert coded(Path(folder, "x.parquet"), cells) == expected
-        assert coded(Path(folder, "x.csv"), cells, column="lat,lon") == expected
+        assert coded(Path(folder, "x.csv"), cells, column=("lat", "lon")) == expected
 
 
 def test_a_pair_outside_is_named_and_one_without_a_coordinate_is_no_value(tmp_path: Path) -> None:
     plan = Plan("places", replace(CELLS, other=None), "grr", 1.0)
     (tmp_path / "p.csv").write_text("id,lat,lon\na,40.1,-74\nb,,-74\nc,40.2,0\n")
     with pytest.raises(InvalidData, match=r"row 4: '40\.2, 0' is not in the domain of 'places'"):
-        codes_in(tmp_path / "p.csv", plan, Reading(column="lat,lon", missing="drop"))
-    with pytest.raises(InvalidData, match="choose two, separated by a comma"):
-        codes_in(tmp_path / "p.csv", plan, Reading(column="lat"))
+        codes_in(tmp_path / "p.csv", plan, Reading(column=("lat", "lon"), missing="drop"))
+    with pytest.raises(InvalidData, match="choose two with `column`"):
+        codes_in(tmp_path / "p.csv", plan, Reading(column=("lat",)))
     (tmp_path / "p.csv").write_text("id,lat,lon\na,40.1,-74\nb,,-74\nc,40.2,-74\n")
     with pytest.raises(InvalidData, match="row 3 holds no value"):
-        codes_in(tmp_path / "p.csv", plan, Reading(column="lat,lon"))
-    found = codes_in(tmp_path / "p.csv", plan, Reading(column="lat,lon", missing="drop"))
+        codes_in(tmp_path / "p.csv", plan, Reading(column=("lat", "lon")))
+    found = codes_in(tmp_path / "p.csv", plan, Reading(column=("lat", "lon"), missing="drop"))
     assert found.codes.tolist() == [1, 1]
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from functools import partial
 from pathlib import Path
@@ -216,32 +216,32 @@ class ReadingOptions(Reading):
 
     def __post_init__(self) -> None:
         parsed = {
-            "grid": _grid(self.grid),
-            "bins": _bins(self.bins),
-            "within": _within(self.within),
+            "grid": grid_in(self.grid),
+            "bins": bins_in(self.bins),
+            "within": within_in(self.within),
             "domain": as_labels(self.domain),
-            "column": _columns(self.column, 1 if self.grid is None else 2),
+            "column": columns_in(self.column, 1 if self.grid is None else 2),
         }
         for name, value in parsed.items():
             object.__setattr__(self, name, value)
         super().__post_init__()
 
 
-def _columns(given: object, wanted: int) -> tuple[str | int, ...] | None:
+def columns_in(given: object, wanted: int) -> tuple[str | int, ...] | None:
     """A column; the two of a grid are separated by a comma."""
     if isinstance(given, str) and wanted == 2:
         return as_columns([name.strip() for name in given.split(",")])
     return as_columns(given)
 
 
-def _bins(given: object) -> Cut | tuple[Point, ...] | None:
+def bins_in(given: object) -> Cut | tuple[Point, ...] | None:
     """``20``, ``log:20``, or edges separated by commas."""
     if isinstance(given, str) and "," in given:
         return as_bins(given.split(","))
     return as_bins(given)
 
 
-def _grid(given: object) -> tuple[int, int] | None:
+def grid_in(given: object) -> tuple[int, int] | None:
     """``15x20``: 15 rows, 20 columns."""
     if not isinstance(given, str):
         return as_grid(given)
@@ -251,7 +251,7 @@ def _grid(given: object) -> tuple[int, int] | None:
     return as_grid([int(size) for size in sizes.groups()])
 
 
-def _within(given: object) -> tuple[Range, ...] | None:
+def within_in(given: object) -> tuple[Range, ...] | None:
     """``0:100``, or one for each coordinate of a grid, separated by commas."""
     if not isinstance(given, str):
         return as_within(given)
@@ -284,6 +284,14 @@ class ColumnOptions(Reading):
     def __post_init__(self) -> None:
         object.__setattr__(self, "column", as_columns(self.column))
         super().__post_init__()
+
+    def of(self, domain: "Domain") -> "ColumnOptions":
+        """For the values of a plan: the two columns of a grid are separated by a comma."""
+        from ldp3.domain import Grid
+
+        if not isinstance(domain, Grid) or self.column is None:
+            return self
+        return replace(self, column=columns_in(",".join(map(str, self.column)), 2))
 
 
 ReadingFlags = Annotated[ReadingOptions, Parameter(name="*", group=READING)]

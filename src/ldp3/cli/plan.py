@@ -1,6 +1,5 @@
 """`ldp3 plan`."""
 
-import re
 from math import ceil, inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +9,7 @@ from cyclopts import Parameter
 from ldp3.budget import said_of
 from ldp3.cli import options
 from ldp3.cli.console import Console
-from ldp3.errors import InvalidParameter, require
+from ldp3.errors import InvalidParameter
 from ldp3.printing import show, terminal_width, visible, wrapped
 
 if TYPE_CHECKING:
@@ -74,8 +73,7 @@ def plan(
     if within is not None and bins is None and grid is None:
         raise InvalidParameter("--within is the range of --bins or --grid: give both.")
     require_no_input(output, [domain, *plugins])
-    values = _values(domain, domain_size, bins, grid, within, other)
-    values = values.in_order() if ordered else values
+    values = _values(domain, domain_size, bins, grid, within, other, ordered)
     made = Plan(
         name or output.name.partition(".")[0] or str(output),
         values,
@@ -113,57 +111,74 @@ def _values(
     grid: str | None,
     within: str | None,
     other: str | None,
+    ordered: bool,
 ) -> "Domain":
     """The domain that was given, in whichever way."""
-    from ldp3.domain import Bins, Grid, Integers, Labels
+    from ldp3.domain import Bins, Grid, Integers
     from ldp3.edges import equal_edges
-    from ldp3.reading.domains import domain_in
 
     if domain is not None:
-        return Labels(domain_in(domain), other=other)
+        return _labels(domain, other, ordered)
     if domain_size is not None:
-        return Integers(domain_size, other=other)
+        return Integers(domain_size, other=other, ordered=ordered)
     if bins is not None:
         edges, dates = _edges(bins, within)
         return Bins(edges, dates=dates, other=other)
-    rows, columns = _shape(str(grid))
+    rows, columns = options.grid_in(grid) or (0, 0)
     first, second = _ranges(within, "--grid", 2)
-    return Grid(equal_edges(*first, rows), equal_edges(*second, columns), other=other)
+    cells = equal_edges(*first, rows), equal_edges(*second, columns)
+    return Grid(*cells, other=other, ordered=ordered)
+
+
+def _labels(domain: Path, other: str | None, ordered: bool) -> "Domain":
+    """The values in a file, as they are when data are read with it."""
+    import polars as pl
+
+    from ldp3.reading.counting import domain_in, domain_of
+    from ldp3.reading.options import Reading
+
+    labels = [label for label in domain_in(domain) if label != other]
+    labels += [] if other is None else [other]
+    reading = Reading(domain=tuple(labels), other=other, ordered=ordered)
+    found, notes = domain_of(pl.Series(labels), None, reading)
+    Console().notes(notes)
+    return found
 
 
 def _edges(bins: str, within: str | None) -> "tuple[Edges, bool]":
-    """The edges that a person means, and whether they are dates.
+    """The edges that a person means, and whether they are dates."""
+    from ldp3.edges import as_edges, days_in, equal_edges, log_edges
+    from ldp3.reading.options import Cut
 
-    Quantiles are no edges to plan with: they tell about the people whom a collection protects.
-    """
-    from ldp3.edges import MOST_VALUES, as_edges, days_in, equal_edges, log_edges
-
-    cut = re.fullmatch(r"(log:)?\s*(\d+)", bins.strip())
-    if cut is None and within is None:
-        edges = bins.split(",")
-        dates = days_in(edges[0]) is not None
+    given = options.bins_in(bins)
+    if not isinstance(given, Cut):
+        edges = given or ()
+        if within is not None:
+            raise InvalidParameter("--within is the range of a number of bins: edges say theirs.")
+        dates = any(days_in(edge) is not None for edge in edges)
         return as_edges(edges, dates=dates), dates
-    if cut is None:
-        raise InvalidParameter(f"--within goes with a number of --bins, got {bins!r}.")
-    size = int(cut[2])
-    require(2 <= size <= MOST_VALUES, "--bins", f"must be from 2 to {MOST_VALUES:,}", size)
+    if given.scale == "quantiles":
+        raise InvalidParameter(
+            "--bins: quantiles tell about the people whom a collection protects; give edges, such "
+            "as 0,18,65,120, or a number of bins and --within."
+        )
     dates = within is not None and all(days_in(end) is not None for end in within.split(":"))
     ((low, high),) = _ranges(within, "--bins", 1, dates)
-    if not cut[1]:
-        equal = equal_edges(low, high, size)
+    if given.scale == "equal":
+        equal = equal_edges(low, high, given.size)
         return (tuple(map(float, map(ceil, equal))) if dates else equal), dates  # whole days
     if low <= 0 or dates:
         raise InvalidParameter(
             f"--within: {within} has no logarithm; begin above 0, or give edges such as 0,1,10,100 "
             f"as --bins."
         )
-    return log_edges(low, high, size), False
+    return log_edges(low, high, given.size), False
 
 
 def _ranges(
     within: str | None, option: str, count: int, dates: bool = False
 ) -> list[tuple[float, float]]:
-    """``low:high`` for bins, one for each coordinate of a grid."""
+    """The range of bins, or one for each coordinate of a grid, in numbers or days."""
     from ldp3.edges import days_in, number_in
 
     if within is None:
@@ -173,20 +188,10 @@ def _ranges(
         )
     read = days_in if dates else number_in
     found = []
-    for part in within.split(","):
-        ends = [read(end) for end in part.split(":")]
-        low, high = ends if len(ends) == 2 else (None, None)
+    for low, high in ((read(low), read(high)) for low, high in options.within_in(within) or ()):
         if low is not None and high is not None and -inf < low < high < inf:
             found.append((low, high))
-    if not len(found) == count == within.count(",") + 1:
+    if len(found) != count or within.count(":") != count:
         form = ",".join(["low:high"] * count)
         raise InvalidParameter(f"--within: {form} for {option}, got {within!r}.")
     return found
-
-
-def _shape(grid: str) -> tuple[int, int]:
-    """``15x20``: 15 rows, 20 columns."""
-    found = re.fullmatch(r"\s*(\d{1,8})\s*[x×X]\s*(\d{1,8})\s*", grid)
-    if found is None or not int(found[1]) * int(found[2]):
-        raise InvalidParameter(f"--grid: rows x columns, such as 15x15, got {grid!r}.")
-    return int(found[1]), int(found[2])

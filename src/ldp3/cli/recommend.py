@@ -127,8 +127,9 @@ def recommend(
 def _own_edges(domain: "Domain", reading: "Reading") -> list[str]:
     """That a plan tells something of the people in the sample, where it does."""
     from ldp3.domain import Bins, Grid
+    from ldp3.reading.options import Cut
 
-    if str(reading.bins).startswith("quantiles"):
+    if isinstance(reading.bins, Cut) and reading.bins.scale == "quantiles":
         return [
             "The edges in the plan are quantiles of the sample, which everybody can read there; "
             "give public ones as `bins`, such as 0,18,65,120."

@@ -55,7 +55,7 @@ def count(users: Users, reading: Reading, domain: list[str] | None) -> Dataset:
     if len(table) < 2:
         raise users.error(_too_few(table))
     table = table.with_row_index(CODE)
-    known, notes = _domain_of(table[LABEL], users.title, reading)
+    known, notes = domain_of(table[LABEL], users.title, reading)
     return Dataset(
         users.name,
         known,
@@ -65,7 +65,7 @@ def count(users: Users, reading: Reading, domain: list[str] | None) -> Dataset:
     )
 
 
-def _domain_of(
+def domain_of(
     labels: pl.Series, title: str | None, reading: Reading
 ) -> tuple[Domain, tuple[str, ...]]:
     """The domain of these labels, of which `other` is the last, and a note on their order."""
