@@ -191,7 +191,7 @@ def test_inspect_says_where_no_test_applies(
 ) -> None:
     from ldp3.collection.reports import write_reports
 
-    plan = ldp3.Plan("pages", protocol, 1.0, 10)
+    plan = ldp3.Plan("pages", 10, protocol, 1.0)
     plan.save(tmp_path / "plan.json")
     reports = plan.oracle.perturb(np.arange(500) % 10, ldp3.stream(1))
     write_reports(tmp_path / "some.bin", "raw", [(plan.wire.encode(reports), None)])

@@ -22,8 +22,8 @@ from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.counts import Counts
 from ldp3.collection.plan import Plan
 from ldp3.collection.report_parts import IN_FLIGHT
-from ldp3.noise import binomial_p
 from ldp3.domain import Bins
+from ldp3.noise import binomial_p
 from ldp3.verification.base import ALPHA
 from tests.posix import posix
 
@@ -97,6 +97,34 @@ def test_for_sums_over_ordered_values_the_default_is_another_one(folder: Path, r
     assert "post-processing by Multi-scale ordered: " in out
     _, out, _ = run("plan -p oue -e 1 -u l1 --bins 8 --within 0:80 -o l1.json")
     assert "post-processing by Multi-scale: " in out
+
+
+NEIGHBOURS = '''
+from dataclasses import dataclass
+
+from ldp3 import PostProcessor
+
+
+@dataclass(frozen=True)
+class Neighbours(PostProcessor):
+    """Goes by the order of the values."""
+
+    needs_order = True
+
+    def refine(self, estimate):
+        return estimate.frequencies
+'''
+
+
+def test_a_method_that_goes_by_an_order_is_planned_for_values_that_have_one(
+    folder: Path, run: Run
+) -> None:
+    (folder / "mine.py").write_text(NEIGHBOURS)
+    line = "plan -p oue -e 1 -m neighbours --plugin mine.py --domain pages.txt -o x.json"
+    code, out, err = run(line)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "4 labels have no order: use another method, or a domain that is --ordered" in err
+    assert run(f"{line} --ordered")[0] == 0
 
 
 def test_an_estimate_for_a_metric_takes_the_method_that_suits_it(folder: Path, run: Run) -> None:

@@ -6,7 +6,7 @@ from ldp3.reporting.page import SCRIPTS
 
 CONTEXT = {
     "name": "n", "facts": "f", "method": "m", "left_out": "", "rows": [], "remarks": [],
-    "heads": [], "marks": "", "interval": "",
+    "heads": [], "marks": "", "interval": "", "ordered": False,
 }  # fmt: skip
 
 

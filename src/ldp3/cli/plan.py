@@ -82,7 +82,9 @@ def plan(
         options.chosen_method(method, metric, values, plugins),
         plugins=plugins,
     )
-    build_method(made.method, *made.modules).require_applies(made.oracle)
+    refine = build_method(made.method, *made.modules)
+    refine.require_applies(made.oracle)
+    refine.require_suited(values)
     Console().notes(said_of(made.epsilon))
     made.save(output)
     payload = made.oracle.layout.size

@@ -10,6 +10,7 @@ import numpy as np
 
 from ldp3 import specs
 from ldp3.arrays import FloatArray, as_distribution
+from ldp3.domain import Domain
 from ldp3.errors import InvalidData, InvalidParameter, needing_full, require, require_finite, short
 from ldp3.types import Estimate, Oracle
 
@@ -55,11 +56,8 @@ class PostProcessor(ABC):
         require_finite(self, frequencies=estimate.frequencies)
         require(estimate.n >= 1, self, "n must be at least 1", estimate.n)
         self.require_applies(estimate)
-        if estimate.domain is not None and not estimate.domain.suits(self):
-            raise InvalidData(
-                f"{type(self).__name__}: takes neighbours for alike, and {estimate.domain.form} "
-                f"have no order: use another method, or a domain that is `ordered`."
-            )
+        if estimate.domain is not None:
+            self.require_suited(estimate.domain)
         with needing_full(type(self).__name__):
             return self.refine(estimate)
 
@@ -83,6 +81,14 @@ class PostProcessor(ABC):
         """Refuse an oracle that the method does not serve, with the reason."""
         if not self.applies(oracle):
             raise InvalidData(f"{type(self).__name__}: the oracle must have {self.needs}.")
+
+    def require_suited(self, domain: Domain) -> None:
+        """Refuse values without an order, where the method goes by one."""
+        if not domain.suits(self):
+            raise InvalidData(
+                f"{type(self).__name__}: takes neighbours for alike, and {domain.form} have no "
+                f"order: use another method, or a domain that is `ordered`."
+            )
 
 
 @final
