@@ -36,3 +36,11 @@ def test_ctrl_c_asks_to_stop_once_and_the_handler_comes_back() -> None:
         assert terminal.stopped()
         assert signal.getsignal(signal.SIGINT) is signal.SIG_DFL  # the second one ends us
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_the_handler_comes_back_however_often_a_terminal_is_begun() -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    with Terminal() as terminal, terminal:  # a command, and what it calls
+        pass
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -154,12 +154,14 @@ class Terminal(Bar):
     def begin(self) -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
             if signal.getsignal(number) is not signal.SIG_IGN:
-                self._before[number] = signal.signal(number, self._ask)
+                before = signal.signal(number, self._ask)
+                self._before.setdefault(number, before)  # begun twice, it is our own
 
     def end(self) -> None:
         super().end()
         for number, handler in self._before.items():
             signal.signal(number, handler)
+        self._before.clear()
 
     def _ask(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
         self.signal = number

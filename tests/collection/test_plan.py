@@ -287,6 +287,12 @@ def test_a_protocol_that_cannot_be_deployed_is_refused_with_those_that_can() -> 
     assert "\n" not in str(caught.value)
 
 
+def test_a_protocol_that_goes_by_an_order_is_for_values_that_have_one() -> None:
+    with pytest.raises(InvalidParameter, match="Neighbours: goes by an order, and 4 labels have"):
+        Plan("colours", COLOURS, "neighbours", 1.0, plugins=[PLUGIN])
+    assert Plan("ages", Bins((0, 18, 65)), "neighbours", 1.0, plugins=[PLUGIN]).d == 2
+
+
 def test_our_six_can_be_deployed() -> None:
     assert {"grr", "rappor", "oue", "blh", "olh", "ss"} <= set(deployable())
 

@@ -90,6 +90,13 @@ class CoinAndValue(TwoRows):
 
 
 @dataclass(frozen=True)
+class Neighbours(TwoRows):
+    """One that goes by the order of the values."""
+
+    needs_order = True
+
+
+@dataclass(frozen=True)
 class NoDraw(FrequencyOracle):
     """One that cannot be deployed."""
 

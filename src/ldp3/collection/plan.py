@@ -135,6 +135,11 @@ class Plan:
                 f"{type(oracle).__name__} cannot be deployed: it does not say how one report is "
                 f"drawn from whole numbers (`draw`). Collect with {', '.join(deployable())}."
             )
+        if not self.domain.suits(oracle):
+            raise InvalidParameter(
+                f"{type(oracle).__name__}: goes by an order, and {self.domain.form} have none: "
+                f"use another protocol, or a domain that is `ordered`."
+            )
         return oracle
 
     @cached_property
