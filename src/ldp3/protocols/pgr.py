@@ -138,6 +138,11 @@ class PGR(PureOracle):
         held = until[self.d : self.d + self.points] - until[: self.points]
         return int(held.min()), int(held.max())
 
+    @property
+    def support_size(self) -> int | None:
+        # without a table: incidence is invertible, so only of all points all hold equally many
+        return self.k if self.d == self.points else None
+
     def support_both(
         self, first: IntArray, second: IntArray, frequencies: FloatArray
     ) -> FloatArray:

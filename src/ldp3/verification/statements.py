@@ -1,7 +1,7 @@
 """What an oracle says of itself: the attacks and the tests that ask for it rely on every word."""
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations, pairwise
+from itertools import combinations
 from math import comb
 
 import numpy as np
@@ -57,12 +57,13 @@ def all_that_is_told(case: OracleCase) -> Iterator[Finding]:
 def _beyond_supports_p(case: OracleCase) -> FloatArray:
     """p-values that reports of two values are alike if they support the same of both, or neither.
 
-    Of the first values the neighbours are held against each other, and the first against the last.
+    The first value is held against the second and against the last.
     """
     rng, few = case.stream("all that is told"), case.first.reports[case.values[0]][:FEWEST]
     count = len(told_apart_p(view(case.first, few), view(case.first, few), rng))
     p_values: list[FloatArray] = []
-    for v, w in sorted({*pairwise(case.values[:3]), (case.values[0], case.values[-1])}):
+    v = case.values[0]
+    for w in sorted({case.values[1], case.values[-1]}):
         both = [case.reports[v], case.reports[w]]
         kinds = [case.supported(reports, v, w) @ [2, 1] for reports in both]
         for kind in range(4):
