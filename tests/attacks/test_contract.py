@@ -61,8 +61,9 @@ def attack(spec: str, targets: tuple[int, ...] = TARGETS) -> Attack:
     return build(Attack, spec, targets=targets, honest=HONEST)
 
 
+FAMILIES = ("grr", "oue", "olh", "ss", "pgr")  # one for each way to craft a report
 CASES = [
-    pytest.param(a, p, id=f"{a}-{p}")
+    pytest.param(a, p, id=f"{a}-{p}", marks=[] if p in FAMILIES else pytest.mark.slow)
     for a in ATTACKS
     for p in PROTOCOLS
     if attack(a).applies(oracle(p))

@@ -174,7 +174,12 @@ def test_nothing_to_verify_is_one_line(ldp3_: Run, given: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "other"), [("protocol", "oue"), ("method", "norm"), ("metric", "l1")]
+    ("kind", "other"),
+    [
+        ("metric", "l1"),
+        pytest.param("protocol", "oue", marks=pytest.mark.slow),
+        pytest.param("method", "norm", marks=pytest.mark.slow),
+    ],
 )
 def test_a_new_file_runs_and_verifies_at_once(tmp_path: Path, kind: str, other: str) -> None:
     def call(*command: str) -> subprocess.CompletedProcess[str]:

@@ -213,7 +213,11 @@ def test_files_and_pipes_get_utf8_whatever_the_system_would_say() -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
-@pytest.mark.parametrize("words", [RUN, [*LDP3, "list"], [*LDP3, "run", "--help"]])
+@pytest.mark.parametrize(
+    "words",
+    [[*LDP3, "list"], pytest.param(RUN, marks=pytest.mark.slow),
+     pytest.param([*LDP3, "run", "--help"], marks=pytest.mark.slow)],
+)  # fmt: skip
 @pytest.mark.parametrize("where", [">/dev/full", ">&-", ">&- 2>&-", ">/dev/full 2>/dev/full"])
 def test_a_full_or_closed_output_is_one_line(words: list[str], where: str) -> None:
     command = ["sh", "-c", f'"$@" {where}', "sh", *words]
@@ -249,8 +253,12 @@ def started(folder: Path, *more: str) -> "subprocess.Popen[str]":
 
 
 @posix("no other process can be sent this signal there")
-@pytest.mark.parametrize("first", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "first", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize(
+    "second", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGTERM]
+)
 def test_a_second_signal_always_ends_the_program(
     tmp_path: Path, first: signal.Signals, second: signal.Signals
 ) -> None:

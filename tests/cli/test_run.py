@@ -1,7 +1,6 @@
 import csv
 import os
 import re
-import shlex
 import signal
 import subprocess
 import sys
@@ -289,7 +288,10 @@ def interrupted(output: Path, how: signal.Signals) -> "subprocess.CompletedProce
 
 
 @posix("no other process can be sent this signal there")
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGKILL"])
+@pytest.mark.parametrize(
+    "name",
+    ["SIGINT", *(pytest.param(other, marks=pytest.mark.slow) for other in ("SIGTERM", "SIGKILL"))],
+)
 def test_a_stopped_run_resumes_to_the_same_table(tmp_path: Path, name: str) -> None:
     how = signal.Signals[name]
     output = tmp_path / "x.parquet"
@@ -401,20 +403,6 @@ def test_numbers_survive_in_the_journal() -> None:
 
     odd = np.array([[0.1, np.pi], [5e-324, -0.0]])
     assert _unpacked(_packed(odd)).tobytes() == odd.tobytes()
-
-
-def test_the_documented_commands_run(
-    ldp3_: Command, integers: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
-    monkeypatch.chdir(integers.parent)
-    blocks = "".join(re.findall(r"```bash\n(.*?)```", page, flags=re.DOTALL))
-    commands = re.findall(r"^ldp3 (.+)$", blocks, flags=re.MULTILINE)
-    assert len(commands) > 8
-    for command in commands:
-        assert ldp3_(*shlex.split(command)).code == 0, command
-    for code in re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL):
-        exec(code, {})
 
 
 def test_every_option_is_documented(ldp3_: Command) -> None:

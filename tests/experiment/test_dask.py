@@ -122,6 +122,7 @@ def test_the_chunks_of_many_users_add_up_to_the_same_table(client: distributed.C
     ).table.equals(here.table)  # fmt: skip
 
 
+@pytest.mark.slow
 def test_small_tasks_go_in_bundles(client: distributed.Client) -> None:
     at = simulator(DATA, 1, ["grr", "oue"], "norm_sub", repeats=4_000)
     submitted = 0
@@ -201,6 +202,7 @@ def test_killed_workers_cost_only_their_running_tasks(slow: Path) -> None:
     assert collected(at, done).table.equals(here)
 
 
+@pytest.mark.slow
 def test_a_lost_scheduler_is_one_line_and_the_journal_goes_on(slow: Path, tmp_path: Path) -> None:
     at = simulator(DATA, 1, ["grr", "oue"], "norm", "slow", repeats=60, plugins=[slow])
     output = tmp_path / "x.parquet"
@@ -247,6 +249,7 @@ class Silent(Progress):
         self.said.append(text)
 
 
+@pytest.mark.slow
 def test_stopping_takes_back_what_waits_and_keeps_what_is_done(
     client: distributed.Client, slow: Path
 ) -> None:
@@ -327,6 +330,7 @@ def test_the_real_versions_agree(client: distributed.Client) -> None:
     assert silent.said == []
 
 
+@pytest.mark.slow
 def test_a_cluster_without_workers_is_waited_for() -> None:
     silent = Silent()
     at = simulator(DATA, 1, "grr", "norm_sub", repeats=4)
@@ -415,6 +419,7 @@ def test_a_silent_port_is_one_line_with_certificates_too(monkeypatch: pytest.Mon
             benchmark(DATA, 1, "grr", "norm", executor=f"tls://{place}")
 
 
+@pytest.mark.slow
 def test_a_cluster_of_our_own_lets_nobody_else_in() -> None:
     pytest.importorskip("cryptography")
     with dask._client("dask", 1, pytest.fail) as client:
@@ -450,6 +455,7 @@ def test_without_dask_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -
         benchmark(DATA, 1, "grr", "norm", executor="dask")
 
 
+@pytest.mark.slow
 def test_the_command_line_starts_a_cluster_and_stops_it(tmp_path: Path) -> None:
     output = tmp_path / "x.csv"
     command = [sys.executable, "-m", "ldp3", "run", "-p", "grr", "-m", "norm", "-t", "1"]

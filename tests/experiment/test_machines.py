@@ -51,6 +51,7 @@ def run(output: Path, cells: int, **more: str) -> str:
 @pytest.mark.skipif(
     not PLAIN["NPY_DISABLE_CPU_FEATURES"], reason="NumPy uses nothing of this processor"
 )
+@pytest.mark.slow
 def test_a_run_goes_on_on_another_processor_and_gives_the_same_table(tmp_path: Path) -> None:
     here, there, both = (tmp_path / f"{name}.parquet" for name in ("here", "there", "both"))
     assert run(here, 1_000) == "True"

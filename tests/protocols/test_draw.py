@@ -37,7 +37,7 @@ def comparable(oracle: FrequencyOracle, reports: Reports) -> np.ndarray:
 
 
 @pytest.mark.parametrize("spec", SPECS)
-@pytest.mark.parametrize("value", [0, 4])
+@pytest.mark.parametrize("value", [0, pytest.param(4, marks=pytest.mark.slow)])
 def test_words_give_reports_with_the_law_of_perturb(spec: str, value: int) -> None:
     oracle = ldp3.oracle(spec, 1.0, 5)
     words, size = Words.drawn(ldp3.stream(1, spec, value)), oracle.layout.size

@@ -25,6 +25,7 @@ def found() -> Recommendation:
     return ldp3.recommend(DATA, [0.5, 2], metrics=["l1", "top_k(k=3)"], **FEW)
 
 
+@pytest.mark.slow
 def test_protocols_with_the_same_law_are_tied_at_the_stated_rate() -> None:
     trials, won = 12, 0
     few = Dataset("few", Labels(list("abc")), np.array([30, 20, 10]))

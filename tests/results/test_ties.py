@@ -86,7 +86,10 @@ def test_equal_combinations_are_rarely_told_apart(combinations: int) -> None:
     assert told > 0  # or the check could not fail
 
 
-@pytest.mark.parametrize(("combinations", "repeats"), [(2, 2), (2, 10), (6, 2), (6, 5), (40, 3)])
+@pytest.mark.parametrize(
+    ("combinations", "repeats"),
+    [(2, 2), (2, 10), (6, 2), (6, 5), pytest.param(40, 3, marks=pytest.mark.slow)],
+)
 @pytest.mark.parametrize("paired", [False, True])
 @pytest.mark.parametrize(("steps", "share"), [(1, 0.3), (5, 0.1), (20, 0.5)])
 def test_a_metric_of_few_values_tells_no_equal_ones_apart(
