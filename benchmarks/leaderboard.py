@@ -7,9 +7,9 @@ To enter a protocol, a method or a metric of your own, put its file into benchma
 the command. With `--results FOLDER` a run that was stopped goes on.
 
 A question is a metric at an ε, without attackers, and l1 with fake users who lift the ten rarest
-values. On every dataset a combination has a ratio to the lowest mean error;
-its place is by the geometric mean of these over the datasets (for metrics of which more is better
-the error is one minus the metric). The data, and so the grid, are our choice: measure on yours.
+values. Page and table are of one engine (`ldp3.results.verdict`): first comes the combination that
+loses least at its worst, against the best of each dataset. The data, and so the grid, are our
+choice: measure on yours.
 """
 
 import argparse
@@ -27,12 +27,13 @@ from ldp3.kinds import find
 from ldp3.metrics.base import Metric
 from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import PostProcessor
-from ldp3.printing import markdown_table
+from ldp3.printing import markdown_table, percent
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.reporting import page as report
 from ldp3.results import names
 from ldp3.results.joining import joined
 from ldp3.results.table import Results
+from ldp3.results.verdict import Compared, Comparison, comparisons
 
 ROOT = Path(__file__).parents[1]
 ENTRIES = ROOT / "benchmarks" / "entries"
@@ -49,14 +50,10 @@ EPSILONS = (0.5, 1.0, 2.0, 4.0)
 METRICS = ("l1", "l2", "kl", "emd", "top_k")
 ATTACK, FAKE_USERS, TARGETS = "mga", "1%", "bottom:10"  # counted by l1
 REPEATS = 20
-TINY = 1e-12  # where nobody errs, all draw
 RULE = (
     f"Protocols and methods on {len(DATASETS)} datasets. First comes the combination whose worst "
-    "loss over the datasets is the least; the table in the README has the one with the "
-    "lowest geometric mean of its error over the lowest error on each dataset."
+    "loss against the best of a dataset is the least, as in the table of the README."
 )
-COMBINATION = ["protocol", "method"]
-LEAST = 1e-3  # errors below this share of the mean over combinations count as equal: all are right
 
 
 def run(repeats: int, results: Path | None = None) -> Results:
@@ -104,46 +101,23 @@ def _entries() -> tuple[list[Path], Callable[[type, Sequence[str]], list[str]]]:
     return files, named
 
 
-def ratios(results: Results) -> pl.DataFrame:
-    """Ratio of each combination to the best of its dataset, over the datasets, best first."""
-    ordered = {name for name, data in results.datasets.items() if data.ordered}
-    higher = [metric for metric, better in results.better.items() if better == "higher"]
-    sums = pl.col("metric").is_in(["emd", "ks", "range_query"])
-    more = pl.col("metric").is_in(higher)
-    error = pl.when(more).then(1 - pl.col("mean")).otherwise(pl.col("mean"))
-    question, cell = ["metric", "attack", "epsilon"], ["metric", "attack", "epsilon", "dataset"]
-    errors = (
-        results.summary()
-        .filter(~sums | pl.col("dataset").is_in(list(ordered)))
-        .with_columns(error=error)
-        .with_columns(least=LEAST * pl.col("error").mean().over(cell) + TINY)
-        .with_columns(error=pl.max_horizontal("error", "least"))
-        .with_columns(ratio=pl.col("error") / pl.col("error").min().over(cell))
-    )
-    typical = errors.group_by(*question, *COMBINATION, maintain_order=True).agg(
-        ratio=pl.col("ratio").log().mean().exp(), worst=pl.col("ratio").max(), served=pl.len()
-    )
-    # one that serves some of the datasets only cannot win a question about all
-    whole = typical.filter(pl.col("served") == pl.col("served").max().over(question))
-    return whole.sort(*question, "ratio", maintain_order=True)
-
-
-def table(places: pl.DataFrame) -> str:
-    """The best combination per question, and how far it is from the best of each dataset."""
+def table(found: Sequence[Comparison]) -> str:
+    """The best combination per question, and what it loses at its worst."""
+    first = {(one.metric, one.attack, one.epsilon): one.rows[0] for one in found}
+    asked = dict.fromkeys((one.metric, one.attack) for one in found)
     rows = [["question", *(f"ε = {e:g}" for e in EPSILONS)]]
-    asked = places.select("metric", "attack").unique(maintain_order=True).rows()
     for metric, attack in sorted(asked, key=lambda q: (q[1] != "none", *_place(q[0]))):
-        here = places.filter(metric=metric, attack=attack)
-        first = [here.filter(epsilon=e).row(0, named=True) for e in EPSILONS]
-        cells = [f"{_combination(r['protocol'], r['method'])} {r['ratio']:.2f}" for r in first]
+        cells = [first.get((metric, attack, e)) for e in EPSILONS]
         with_fakes = "" if attack == "none" else f", {FAKE_USERS} fake users ({ATTACK.upper()})"
-        rows.append([f"{names.metric(metric)}{with_fakes}", *cells])
+        rows.append([f"{names.metric(metric)}{with_fakes}", *map(_written, cells)])
     return markdown_table(rows, "l")
 
 
-def _combination(protocol: str, method: str) -> str:
-    read = names.protocol(protocol)
-    return f"{read} + {names.method(method)}" if method != "none" else f"{read} alone"
+def _written(first: Compared | None) -> str:
+    if first is None:
+        return "–"
+    protocol, method = names.protocol(first.pair[0]), names.method(first.pair[1])
+    return f"{protocol} {'alone' if method == 'none' else f'+ {method}'} {percent(first.worst)}"
 
 
 def shown(results: Results, under: Results) -> Results:
@@ -170,7 +144,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         options.results.mkdir(parents=True, exist_ok=True)
     clean, fake = (options.results and options.results / name for name in ("clean", "attacked"))
     results, under = run(options.repeats, clean), attacked(options.repeats, fake)
-    text = table(pl.concat([ratios(results), ratios(under).filter(attack=ATTACK, metric="l1")]))
+    fakes = [sheet for sheet in under.sheets() if (sheet.attack, sheet.metric) == (ATTACK, "l1")]
+    text = table(comparisons([*results.sheets(), *fakes]))
     page.fill(options.readme, "leaderboard", text)
     write_text(options.page, report.page(shown(results, under), "Leaderboard", RULE))
     print(f"{text}\n\n{options.page}: {options.page.stat().st_size / 1e6:.1f} MB")

@@ -3,11 +3,14 @@ from base64 import b64encode
 from hashlib import sha256
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from benchmarks import leaderboard
-from ldp3 import Results, benchmark
+from ldp3 import benchmark
+from ldp3.reporting.filtering import each_dataset
+from ldp3.reporting.findings import Findings
+from ldp3.reporting.page_data import overview
+from ldp3.results.verdict import comparisons
 
 PAGE = leaderboard.ROOT / "docs" / "leaderboard.html"
 ENTRY = '''
@@ -52,28 +55,15 @@ def test_one_command_writes_the_page_and_the_table_with_every_entry(
     assert page.stat().st_size < 3_000_000
 
 
-def results() -> Results:
+def test_the_page_and_the_table_name_the_same_winners() -> None:
     data = ["zipf(d=8, n=1000)", "gaussian(d=8, n=1000)"]
-    return benchmark(data, [1.0, 2.0], ["grr", "oue"], ["norm_sub"], ["l1", "emd"], repeats=3)
-
-
-def test_places_are_by_the_ratio_to_the_best_of_each_dataset() -> None:
-    found = results()
-    places = leaderboard.ratios(found).filter(metric="l1", epsilon=1.0)
-    means = found.summary().filter(metric="l1", epsilon=1.0)
-    by_hand = 1.0
-    for name in found.datasets:
-        here = means.filter(dataset=name)
-        mine = here.filter(protocol="oue", method="norm_sub")["mean"].item()
-        by_hand *= mine / here["mean"].min()
-    row = places.filter(protocol="oue", method="norm_sub")
-    assert row["ratio"].item() == pytest.approx(by_hand**0.5)
-    assert places["ratio"].is_sorted()
-
-
-def test_sums_count_only_where_values_are_ordered() -> None:
-    served = leaderboard.ratios(results()).select("metric", "served").unique().sort("metric")
-    assert served.rows() == [("emd", 1), ("l1", 2)]
+    found = benchmark(data, [1.0, 2.0], ["grr", "oue"], ["norm_sub"], ["l1", "emd"], repeats=3)
+    shown = overview({name: Findings(part) for name, part in each_dataset(found).items()})
+    made = comparisons(found.sheets())
+    assert [one.metric for one in made] == ["l1", "l1"]  # one dataset alone has an order
+    first = [(one["rows"][0]["protocol"], one["rows"][0]["method"]) for one in shown]
+    assert [one.rows[0].pair for one in made] == first
+    assert leaderboard.table(made).splitlines()[2].count(" % |") == 2
 
 
 def test_a_readme_without_marks_is_refused_before_anything_runs(
@@ -83,14 +73,6 @@ def test_a_readme_without_marks_is_refused_before_anything_runs(
     (tmp_path / "README.md").write_text("nothing")
     with pytest.raises(SystemExit, match="<!-- leaderboard -->"):
         leaderboard.main([f"--readme={tmp_path / 'README.md'}"])
-
-
-def test_errors_that_nobody_makes_are_a_draw() -> None:
-    found = results()
-    perfect = found.table.with_columns(value=pl.when(pl.col("method") == "none").then(0.0)
-                                       .otherwise(1e-9))  # fmt: skip
-    places = leaderboard.ratios(Results(perfect, found.manifest, found.datasets))
-    assert places["ratio"].is_finite().all()
 
 
 @pytest.mark.skipif(not PAGE.exists(), reason="the source package comes without it")

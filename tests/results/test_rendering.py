@@ -118,7 +118,7 @@ def test_many_epsilons_stand_across_one_table() -> None:
     assert lines[3].split() == ["OUE", "Norm-Sub", *(["0.0012", "**"] * 4)]
     assert len(made.render(width=30).split("\n\n")) > 4  # columns that do not fit follow below
     assert "Measured best: OUE with Norm-Sub at ε = 0.5, 1, 2 and 4." in lines[-1]
-    assert "Best or tied with the best at every ε: " in lines[-1]
+    assert "Best or tied with the best at every ε are " in lines[-1]
 
 
 def test_the_best_is_bold_at_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,9 +9,8 @@ from ldp3.answers import Answer, Code, Heading, Items, Part, Table, plain_rows
 from ldp3.printing import number, percent
 from ldp3.recommendation.costs import Worth
 from ldp3.recommendation.race import MANY, Reason
-from ldp3.recommendation.sentences import Candidate, verdict
 from ldp3.results import names
-from ldp3.results.verdict import listed
+from ldp3.results.verdict import Candidate, Verdict, listed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from ldp3.domain import Domain
 
 TIED_SHOWN = 12  # of the tied; JSON has all
-WIDE = 0.1  # share of the error by which the tied differ without a word
 APART = (
     "Each interval holds by itself; what is called worse is so with all comparisons taken together."
 )
@@ -231,34 +229,22 @@ def _verdict(found: Recommendation, advice: Advice) -> str:
             + ("so many values allow no more." if found.d > MANY else "more are unlikely to.")
         ),
     }
-    said = verdict(
-        [advice.best, *advice.tied, *(c for c in advice.defaults if not c.tied)],
+    said = Verdict(
+        advice.epsilon,
         advice.metric,
         advice.better,
-        advice.epsilon,
-        considered=advice.considered,
-        confidence=found.confidence,
+        [advice.best, *advice.tied, *(c for c in advice.defaults if not c.tied)],
+        advice.considered,
+        found.confidence,
         instead=f"within {100 * found.margin:.3g} % of the {extreme}" if advice.instead else "",
-    )
+    ).sentences()
     preferred = (
         f"It is preferred to {advice.lowest.name}, which measured {extreme} with "
         f"{number(advice.lowest.error.value, 4)}, for {advice.instead}."
     )
     if advice.instead:
         said.insert(1, preferred)
-    return " ".join([*said, *_width(advice), reasons[advice.reason]]).rstrip()
-
-
-def _width(advice: Advice) -> list[str]:
-    """How far the tied are apart as measured, where that is far."""
-    far = max((abs(c.worse.value) for c in advice.tied), default=0.0)
-    if far <= WIDE * abs(advice.best.error.value):
-        return []
-    worst = max(advice.tied, key=lambda c: abs(c.worse.value))
-    return [
-        f"Tied means not shown to be worse, not equal: {worst.name} measured "
-        f"{_share(worst.worse.value, advice)} worse."
-    ]
+    return " ".join([*said, reasons[advice.reason]]).rstrip()
 
 
 def _bias(advice: Advice) -> str:

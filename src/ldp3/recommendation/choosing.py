@@ -40,8 +40,8 @@ from ldp3.recommendation import race
 from ldp3.recommendation.advice import Advice, ValueInterval
 from ldp3.recommendation.contest import Combination, Contest, Question
 from ldp3.recommendation.costs import worth
-from ldp3.recommendation.sentences import USUAL, Candidate, Interval
 from ldp3.results.table import Results
+from ldp3.results.verdict import USUAL, Candidate, Interval
 from ldp3.specs import split
 from ldp3.types import Dataset
 
@@ -144,8 +144,8 @@ class Answers:
             error,
             bool(left[index]),
             self._oracle(question[0], protocol).report_bits,
-            _interval(gap, both_sides),
-            repeats * contest.populations,
+            worse=_interval(gap, both_sides),
+            collections=repeats * contest.populations,
         )
 
     @property

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from ldp3.arrays import FloatArray
-from ldp3.printing import visible
+from ldp3.printing import number, visible
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.randomness import Words, stream
-from ldp3.recommendation.sentences import number
 from ldp3.types import Tally
 
 SECONDS = 0.02  # of work that is timed, at the least, where there is enough of it

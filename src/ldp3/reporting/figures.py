@@ -20,9 +20,8 @@ from ldp3.reporting.charts import Spec
 from ldp3.reporting.citations import bibtex, used_by
 from ldp3.reporting.filtering import clean, each_dataset, selected
 from ldp3.reporting.findings import Findings
-from ldp3.results.rendering import sheet_table
+from ldp3.results.rendering import parts
 from ldp3.results.table import Results
-from ldp3.results.verdict import winner
 from ldp3.sizing.size import Size
 
 DOTS = 300  # per inch, of a PNG
@@ -143,8 +142,9 @@ def _make(folder: Path) -> None:
 def _write_texts(found: Findings, folder: Path, formats: Sequence[str]) -> list[Path]:
     names = _file_names(found.metrics)
     texts = {"references.bib": bibtex(used_by(found.results))} if "bib" in formats else {}
+    raw = found.results.manifest.get("reference") == "raw"
     for (metric, epsilon), sheet in found.sheets.items():
-        answer = Answer([sheet_table(sheet), winner(sheet)], {})
+        answer = Answer(parts([sheet], raw), {})
         for kind, format in TEXTS.items():
             if kind in formats:
                 name = f"table-{names[metric]}-{_number(epsilon)}.{kind}"

@@ -13,11 +13,11 @@ from ldp3.arrays import FloatArray
 from ldp3.errors import LDPError
 from ldp3.noise import PureNoise
 from ldp3.protocols.base import FrequencyOracle, build_oracle
-from ldp3.recommendation.sentences import Candidate, Interval, throughout, verdict
 from ldp3.reporting.filtering import COMBINATION, check
 from ldp3.results.sheets import Sheet
 from ldp3.results.table import Results
 from ldp3.results.ties import ALPHA
+from ldp3.results.verdict import RAW, Candidate, candidates, throughout, verdict_on
 
 VALUES_SHOWN = 40  # of the domain, that people can tell apart in one chart
 NUMBERS_CARRIED = 100_000  # of all combinations and values, that a page should carry
@@ -189,30 +189,16 @@ class Findings:
 
     def candidates(self, metric: str, epsilon: float) -> list[Candidate]:
         """Every combination from best to worst."""
-        rows = self.combinations.filter(metric=metric, epsilon=epsilon)
-        ends = rows.with_columns(pl.col("low", "high").fill_null(pl.col("mean")))
-        columns = "protocol", "method", "mean", "low", "high", "tied", "bits"
-        return [
-            Candidate(protocol, method, Interval(mean, low, high), tied, bits)
-            for protocol, method, mean, low, high, tied, bits in ends.select(columns).rows()
-        ]
+        return candidates(self.sheets[metric, epsilon])
 
     def words(self, metric: str, epsilon: float) -> list[str]:
         """What to deploy, in sentences."""
         if self.results.manifest.get("reference") == "raw":
-            return [
-                "This run compared each method with the raw estimate, not with the truth: it says "
-                "how much a method changes, not which one is best."
-            ]
-        candidates, better = self.candidates(metric, epsilon), self.sheets[metric, epsilon].better
-        said = verdict(
-            candidates, metric, better, epsilon, considered=len(candidates), confidence=1 - ALPHA
-        )
-        if self.repeats == 1:
-            said.append("A single repeat says nothing of chance: run more.")
-        if len(self.epsilons) > 1 and len(candidates) > 1:
-            where = [e for e in self.epsilons if (metric, e) in self.sheets]
-            said.append(throughout([self.candidates(metric, e) for e in where]))
+            return [RAW]
+        said = verdict_on(self.sheets[metric, epsilon]).sentences()
+        where = [e for e in self.epsilons if (metric, e) in self.sheets]
+        if len(self.epsilons) > 1 and len(self.sheets[metric, epsilon].runs) > 1:
+            said.append(throughout([verdict_on(self.sheets[metric, e]) for e in where]))
         return said
 
     def sizes(self, metric: str, epsilon: float) -> list[dict[str, Any]]:

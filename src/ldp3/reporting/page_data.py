@@ -1,14 +1,13 @@
 """What the page's scripts work on, as JSON can hold it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ldp3.reporting.attack_charts import attack_charts
 from ldp3.reporting.charts import charts
 from ldp3.reporting.findings import Findings, Frequencies
 from ldp3.reporting.under_attack import UnderAttack
-from ldp3.results import verdict
-from ldp3.results.verdict import Compared
+from ldp3.results.verdict import Compared, comparisons
 
 COLUMNS = (
     "metric", "epsilon", "protocol", "method", "mean", "std", "low", "high", "min", "max",
@@ -105,38 +104,32 @@ def _short(value: Any, digits: int = 6) -> Any:
     return float(f"{value:.{digits}g}") if isinstance(value, float) else value
 
 
-def compared(found: Mapping[str, Findings], metric: str, epsilon: float) -> list[Compared]:
-    """Every combination that ran on all datasets, from the one that never loses much."""
-    sheets = [one.sheets.get((metric, epsilon)) for one in found.values()]
-    known = [sheet for sheet in sheets if sheet is not None]
-    return verdict.compared(known) if len(known) == len(sheets) else []
-
-
 def overview(found: Mapping[str, Findings]) -> list[dict[str, Any]]:
-    """For each metric and ε: sentences and rows, as JSON can hold them."""
-    questions = dict.fromkeys(key for one in found.values() for key in one.sheets)
-    made = []
-    for metric, epsilon in questions:
-        rows = compared(found, metric, epsilon)
-        if rows:
-            made.append(
-                {
-                    "metric": metric,
-                    "epsilon": epsilon,
-                    "sentences": verdict.over_datasets(rows, list(found), metric, epsilon),
-                    "rows": [_compared_row(row) for row in rows],
-                }
-            )
-    return made
+    """For each metric and ε: sentences and rows, as JSON can hold them.
+
+    A loss is null on a dataset to which the metric is not suited.
+    """
+    sheets = [sheet for one in found.values() for sheet in one.sheets.values()]
+    return [
+        {
+            "metric": one.metric,
+            "epsilon": one.epsilon,
+            "sentences": one.sentences(),
+            "rows": [_compared_row(row, one.datasets, list(found)) for row in one.rows],
+        }
+        for one in comparisons(sheets)
+    ]
 
 
-def _compared_row(row: Compared) -> dict[str, Any]:
+def _compared_row(row: Compared, datasets: Sequence[str], every: Sequence[str]) -> dict[str, Any]:
+    losses = dict(zip(datasets, row.losses, strict=True))
+    tied = dict(zip(datasets, row.tied, strict=True))
     return {
         "protocol": row.pair[0],
         "method": row.pair[1],
         "worst": round(row.worst, 5),
         "rank": round(row.rank, 2),
         "best": sum(row.tied),
-        "losses": [round(loss, 5) for loss in row.losses],
-        "tied": list(row.tied),
+        "losses": [round(losses[name], 5) if name in losses else None for name in every],
+        "tied": [tied.get(name, False) for name in every],
     }

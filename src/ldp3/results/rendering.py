@@ -7,7 +7,14 @@ from ldp3.answers import Cell, Mark, Part, Table, plain_rows
 from ldp3.printing import number, percent
 from ldp3.results import names
 from ldp3.results.sheets import Sheet
-from ldp3.results.verdict import combination, compared, over_datasets, winner, winners
+from ldp3.results.verdict import (
+    RAW,
+    at_each,
+    combination,
+    comparisons,
+    throughout,
+    verdict_on,
+)
 
 TIMES = "× limit"
 EPSILONS = 3  # more of them stand across one table
@@ -17,8 +24,11 @@ MARKS: dict[Mark, str] = {"best": "best of all", "tied": "tied with it", "row": 
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def parts(sheets: Sequence[Sheet]) -> list[Part]:
-    """A table and a sentence for each question; one against ε where there are many ε."""
+def parts(sheets: Sequence[Sheet], raw: bool = False) -> list[Part]:
+    """A table and what is best for each question; one table against ε where there are many ε.
+
+    Compared with `raw` estimates, nothing is best.
+    """
     groups: dict[tuple[object, ...], list[Sheet]] = {}
     for sheet in sheets:
         asked = sheet.metric, sheet.dataset, sheet.n, sheet.d, sheet.attack
@@ -26,10 +36,16 @@ def parts(sheets: Sequence[Sheet]) -> list[Part]:
     made: list[Part] = []
     for group in groups.values():
         if len(group) > EPSILONS:
-            made += [against_epsilon(group), winners(group)]
+            verdicts = [verdict_on(sheet) for sheet in sorted(group, key=lambda one: one.epsilon)]
+            said = f"{at_each(verdicts)} {throughout(verdicts)}"
+            made += [against_epsilon(group), RAW if raw else said]
         else:
-            made += [part for sheet in group for part in (sheet_table(sheet), winner(sheet))]
-    return [*made, *across_datasets(sheets)]
+            for sheet in group:
+                made += [
+                    sheet_table(sheet),
+                    RAW if raw else " ".join(verdict_on(sheet).sentences()),
+                ]
+    return made if raw else [*made, *across_datasets(sheets)]
 
 
 def sheet_table(sheet: Sheet) -> Table:
@@ -76,30 +92,23 @@ def against_epsilon(sheets: Sequence[Sheet]) -> Table:
 
 def across_datasets(sheets: Sequence[Sheet]) -> list[Part]:
     """For each question that was asked on several datasets: what loses how much on each."""
-    groups: dict[tuple[object, ...], list[Sheet]] = {}
-    for sheet in sheets:
-        groups.setdefault((sheet.metric, sheet.epsilon, sheet.attack), []).append(sheet)
     made: list[Part] = []
-    for group in groups.values():
-        rows = compared(group) if len(group) > 1 else []
-        if rows:
-            first, datasets = group[0], [sheet.dataset for sheet in group]
-            under = "" if first.attack == "none" else f" under {names.attack(first.attack)}"
-            asked = f"{names.metric(first.metric)} at ε = {first.epsilon:g}{under}"
-            lines = [
-                [
-                    combination(*row.pair),
-                    percent(row.worst),
-                    f"{row.rank:.1f}",
-                    f"{sum(row.tied)} of {len(datasets)}",
-                    *map(percent, row.losses),
-                ]
-                for row in rows[:SHOWN]
+    for found in comparisons(sheets):
+        under = "" if found.attack == "none" else f" under {names.attack(found.attack)}"
+        asked = f"{names.metric(found.metric)} at ε = {found.epsilon:g}{under}"
+        lines = [
+            [
+                combination(*row.pair),
+                percent(row.worst),
+                f"{row.rank:.1f}",
+                f"{sum(row.tied)} of {len(found.datasets)}",
+                *map(percent, row.losses),
             ]
-            heads = ["", "at most", "average rank", "best or tied", *datasets]
-            title = f"{asked}: loss against the best, by dataset"
-            made.append(Table(heads, plain_rows(lines), title=title))
-            made.append(" ".join(over_datasets(rows, datasets, first.metric, first.epsilon)))
+            for row in found.rows[:SHOWN]
+        ]
+        heads = ["", "at most", "average rank", "best or tied", *found.datasets]
+        title = f"{asked}: loss against the best, by dataset"
+        made += [Table(heads, plain_rows(lines), title=title), " ".join(found.sentences())]
     return made
 
 

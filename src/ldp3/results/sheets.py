@@ -37,6 +37,9 @@ class Sheet:
         not asked. It takes no part in the contest.
     looks
         How often the repeats may have been looked at before there were enough: see `ties`.
+    suited
+        Whether the metric says something about these data: one that goes by an order says little
+        about labels that have none.
     """
 
     metric: str
@@ -50,6 +53,7 @@ class Sheet:
     runs: Runs
     limits: Mapping[str, FloatArray] = field(default_factory=dict)
     looks: int = 1
+    suited: bool = True
 
     @cached_property
     def protocols(self) -> list[str]:

@@ -1,5 +1,6 @@
 """What a run measured: one long table, and what is needed to read it."""
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import polars as pl
 
 from ldp3 import specs
 from ldp3.answers import Answer
-from ldp3.errors import InvalidData, as_path, require_share
+from ldp3.errors import InvalidData, LDPError, as_path, require_share
 from ldp3.metrics.base import Metric, build_metric
 from ldp3.results import rendering, storage, ties
 from ldp3.results.axes import BEST, COMBINATION, LIMITS, SCHEMA
@@ -100,7 +101,17 @@ class Results:
 
     def sheets(self) -> list[Sheet]:
         """The paper's tables: one for each question."""
-        return sheets_of(self.table, self.better, self.looks)
+        return [
+            replace(sheet, suited=self._suited(sheet))
+            for sheet in sheets_of(self.table, self.better, self.looks)
+        ]
+
+    def _suited(self, sheet: Sheet) -> bool:
+        """Whether the metric goes with the data, as far as both are known here."""
+        data = self.datasets.get(sheet.dataset)
+        with suppress(LDPError):
+            return data is None or data.ordered or not build_metric(sheet.metric).needs_order
+        return True
 
     def score(self, metric: str | type[Metric] | Metric) -> "Results":
         """The same run measured by another metric, from the estimates that were kept."""
@@ -142,7 +153,8 @@ class Results:
 
     def answer(self) -> Answer:
         """What people and programs are told: tables and sentences, summary and ranks."""
-        parts = rendering.parts(self.sheets())
+        raw = self.manifest.get("reference") == "raw"
+        parts = rendering.parts(self.sheets(), raw)
         return Answer(parts, {"summary": self.summary(), "best": self.best()})
 
     def render(self, format: str = "text", width: int | None = None) -> str:

@@ -2,11 +2,12 @@
 
 // All datasets at once, for the metric and ε that are chosen.
 
-const percent = (loss) => (loss === 0 ? "0 %" : `${short(100 * loss)} %`);
+// A dataset to which the metric is not suited has no loss.
+const percent = (loss) => (loss === null ? "–" : loss === 0 ? "0 %" : `${short(100 * loss)} %`);
 
 function overviewRow({ protocol, method, worst, rank, best, losses, tied }) {
   const tr = document.createElement("tr");
-  const cells = [title(protocol), title(method), percent(worst), rank.toFixed(1), `${best} of ${losses.length}`, ...losses.map(percent)];
+  const cells = [title(protocol), title(method), percent(worst), rank.toFixed(1), `${best} of ${losses.filter((loss) => loss !== null).length}`, ...losses.map(percent)];
   cells.forEach((text, i) => {
     const td = tr.insertCell();
     td.textContent = text;
