@@ -18,9 +18,9 @@ import distributed
 
 from ldp3.datasets.loading import load
 from ldp3.experiment import schedule
-from ldp3.experiment.cells import Block
 from ldp3.experiment.executors import workers
 from ldp3.experiment.grid import experiment
+from ldp3.experiment.outcomes import Block
 from ldp3.experiment.schedule import Task, run_tasks
 from ldp3.experiment.simulator import Simulator
 from ldp3.progress import Progress

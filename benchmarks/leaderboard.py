@@ -103,8 +103,8 @@ def _entries() -> tuple[list[Path], Callable[[type, Sequence[str]], list[str]]]:
 
 def table(found: Sequence[Comparison]) -> str:
     """The best combination per question, and what it loses at its worst."""
-    first = {(one.metric, one.attack, one.epsilon): one.rows[0] for one in found}
-    asked = dict.fromkeys((one.metric, one.attack) for one in found)
+    first = {(one.metric, one.at.attack, one.at.epsilon): one.rows[0] for one in found}
+    asked = dict.fromkeys((one.metric, one.at.attack) for one in found)
     rows = [["question", *(f"ε = {e:g}" for e in EPSILONS)]]
     for metric, attack in sorted(asked, key=lambda q: (q[1] != "none", *_place(q[0]))):
         cells = [first.get((metric, attack, e)) for e in EPSILONS]
@@ -144,7 +144,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         options.results.mkdir(parents=True, exist_ok=True)
     clean, fake = (options.results and options.results / name for name in ("clean", "attacked"))
     results, under = run(options.repeats, clean), attacked(options.repeats, fake)
-    fakes = [sheet for sheet in under.sheets() if (sheet.attack, sheet.metric) == (ATTACK, "l1")]
+    fakes = [one for one in under.sheets() if (one.at.attack, one.metric) == (ATTACK, "l1")]
     text = table(comparisons([*results.sheets(), *fakes]))
     page.fill(options.readme, "leaderboard", text)
     write_text(options.page, report.page(shown(results, under), "Leaderboard", RULE))

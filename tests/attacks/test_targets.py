@@ -2,27 +2,41 @@
 
 from typing import Any
 
+import hypothesis
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 
 import ldp3
-from ldp3.attacks.targets import fake_count, fake_users_given, named_targets, target_codes
+from ldp3.attacks.targets import (
+    fake_count,
+    fake_number,
+    fake_numbers,
+    fake_text,
+    named_targets,
+    target_codes,
+)
 from ldp3.errors import InvalidParameter
 
 DATA = ldp3.load("zipf(s=1.1, d=12, n=3_000)")
 
 
 def test_a_number_of_fake_users_is_a_number_or_a_share_of_all_reports() -> None:
-    assert [fake_count(given, 99) for given in (7, "7", "1%", 0.01, "0", np.int64(3))] == [
-        7, 7, 1, 1, 0, 3,
-    ]  # fmt: skip
-    assert fake_users_given(["1%", 5, "5", 0.1]) == ("1%", "5", "0.1")
+    given = [7, "7", "1%", 0.01, "0", np.int64(3)]
+    assert [fake_count(fake_number(one), 99) for one in given] == [7, 7, 1, 1, 0, 3]
+    assert fake_numbers(["1%", 5, "5", 0.01]) == (0.01, 5.0)  # each once, however it is written
+
+
+@hypothesis.given(st.integers(0, 2**40) | st.floats(0, 1, exclude_max=True))
+def test_a_number_of_fake_users_is_written_so_that_it_reads_as_the_same(number: float) -> None:
+    hypothesis.assume(number == 0 or 100 * number / 100 == number or number >= 1)
+    assert fake_number(fake_text(number)) == number
 
 
 @pytest.mark.parametrize("bad", ["100%", "1.5", -1, "many", float("nan"), True, None, "-3%"])
 def test_a_number_of_fake_users_that_cannot_be_is_refused(bad: object) -> None:
     with pytest.raises(InvalidParameter, match="`fake_users`"):
-        fake_count(bad, 100)
+        fake_number(bad)
 
 
 @pytest.mark.parametrize("given", [[], ["1%", "100%"], [5, -1]])

@@ -6,12 +6,13 @@ from contextlib import closing
 from typing import Any
 
 from ldp3.experiment import schedule
-from ldp3.experiment.cells import Cell, Measured, Outcome
 from ldp3.experiment.executors import workers
 from ldp3.experiment.grid import experiment
+from ldp3.experiment.outcomes import Measured, Outcome
 from ldp3.experiment.simulator import Simulator
 from ldp3.experiment.tabulation import tabulated
 from ldp3.progress import Progress
+from ldp3.results.axes import Cell
 from ldp3.results.table import Results
 from ldp3.types import Dataset
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from ldp3.domain import Labels
 from ldp3.errors import LDPError
-from ldp3.experiment.cells import Outcome, exact_sums, from_sums
 from ldp3.experiment.journal import Journal, difference, open_journal, path_of
+from ldp3.experiment.outcomes import Outcome, exact_sums, from_sums
 from ldp3.experiment.simulator import Simulator
 from ldp3.experiment.tabulation import tabulated
 from ldp3.results.table import Results

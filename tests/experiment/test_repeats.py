@@ -1,5 +1,6 @@
 """Without a number of repeats there are as many as the question needs; more are the same run."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,8 @@ import ldp3
 from ldp3.arrays import FloatArray
 from ldp3.errors import LDPError
 from ldp3.experiment import repeats as counting
-from ldp3.experiment.cells import Block, Outcome
 from ldp3.experiment.journal import path_of
+from ldp3.experiment.outcomes import Block, Outcome
 from ldp3.experiment.repeats import UntilSettled, ceiling, prepared
 from ldp3.progress import Progress
 from ldp3.results import ties
@@ -158,15 +159,13 @@ def raced(rule: UntilSettled, draw: Any) -> bool:
     for stop in rule.looks:
         for cell in rule.simulator.cells:
             values: FloatArray = draw((stop - start, len(rule.simulator.methods), 1))
-            rule.hear(Outcome(Block(_from(cell, start), stop), values, None, None, 0.0, values))
+            rule.hear(
+                Outcome(Block(replace(cell, repeat=start), stop), values, None, None, 0.0, values)
+            )
         start = stop
         if rule.over(stop):
             return True
     return False
-
-
-def _from(cell: Any, repeat: int) -> Any:
-    return type(cell)(cell.dataset, cell.epsilon, cell.attack, cell.protocol, repeat)
 
 
 @pytest.mark.parametrize("shape", ["normal", "skewed", "few values"])

@@ -13,7 +13,7 @@ import ldp3
 from ldp3.arrays import FloatArray, IntArray, Reports, apportion
 from ldp3.domain import Labels
 from ldp3.errors import LDPError
-from ldp3.experiment.cells import Measured, Outcome, exact_sums, from_sums
+from ldp3.experiment.outcomes import Measured, Outcome, exact_sums, from_sums
 from ldp3.experiment.run import benchmark
 from ldp3.experiment.schedule import CHUNKS
 from ldp3.metrics.base import Metric
@@ -22,7 +22,7 @@ from ldp3.postprocessing.base import PostProcessor
 from ldp3.progress import Progress
 from ldp3.protocols.base import CHUNK, FrequencyOracle, users_between
 from ldp3.protocols.grr import GRR
-from ldp3.results.axes import SCHEMA
+from ldp3.results.axes import PLACE, SCHEMA
 from ldp3.types import Dataset, Estimate, Tally
 from tests.experiment.running import cells_of, collected, outcomes, simulator
 
@@ -225,8 +225,10 @@ def test_means_are_the_means_of_the_estimates() -> None:
     results = benchmark(DATA, [0.5, 1], ["grr", "oue"], "norm_sub", repeats=7, keep_estimates=True)
     assert results.means is not None
     assert results.estimates is not None
-    for _, epsilon, _, protocol, method, frequencies in results.means.rows():
-        kept = results.estimates.filter(epsilon=epsilon, protocol=protocol, method=method)
+    assert results.means.columns == [*PLACE, "method", "frequencies"]
+    for row in results.means.rows(named=True):
+        frequencies = row.pop("frequencies")
+        kept = results.estimates.filter(**row)
         rows = np.array(kept["frequencies"].to_list())
         assert rows.shape == (7, DATA.d)
         assert np.allclose(rows.mean(axis=0), frequencies, rtol=1e-12, atol=1e-15)

@@ -3,7 +3,7 @@
 import pytest
 
 from ldp3.kinds import every_kind, find, plain
-from ldp3.results.names import attack, written
+from ldp3.results.names import fake_users, written
 from ldp3.specs import canonical
 
 READ = {
@@ -39,5 +39,6 @@ def test_what_is_read_can_be_typed(kind: str) -> None:
     assert {name: canonical(of, written(of, name)) for name in find(of)} == {n: n for n in find(of)}
 
 
-def test_an_attack_keeps_its_share_of_fake_users() -> None:
-    assert attack("mga(padding='none') at 5%") == "MGA(padding='none') at 5%"
+def test_a_number_of_fake_users_is_a_share_or_people() -> None:
+    assert fake_users(0.05) == "5% fake users"
+    assert (fake_users(1), fake_users(300)) == ("1 fake user", "300 fake users")

@@ -109,9 +109,9 @@ def test_a_latex_table_takes_a_column_or_the_page_and_turns_before_it_is_wider()
 
 
 def test_many_epsilons_stand_across_one_table() -> None:
-    sheets = [replace(SHEET, epsilon=e) for e in (0.5, 1.0, 2.0)]
+    sheets = [replace(SHEET, at=replace(SHEET.at, epsilon=e)) for e in (0.5, 1.0, 2.0)]
     assert len(rendering.parts(sheets)) == 6  # a table and a sentence each
-    made = Answer(rendering.parts([*sheets, replace(SHEET, epsilon=4.0)]), {})
+    made = Answer(rendering.parts([*sheets, replace(SHEET, at=replace(SHEET.at, epsilon=4.0))]), {})
     lines = made.render().splitlines()
     assert lines[0].startswith("ℓ1 (lower is better) against ε · small")
     assert lines[2].split() == ["ε", "0.5", "1", "2", "4"]

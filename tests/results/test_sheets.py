@@ -3,6 +3,7 @@
 import numpy as np
 
 from ldp3.answers import Cell
+from ldp3.results.axes import Conditions
 from ldp3.results.sheets import Sheet
 from ldp3.results.ties import Runs
 
@@ -18,7 +19,7 @@ RUNS = {
 def sheet_of(
     runs: Runs, metric: str = "l1", better: str = "lower", dataset: str = "small"
 ) -> Sheet:
-    return Sheet(metric, dataset, 10, 3, 1.0, "none", better, (), runs)
+    return Sheet(metric, Conditions(dataset=dataset, epsilon=1.0), 10, 3, better, (), runs)
 
 
 SHEET = sheet_of(RUNS)

@@ -1,3 +1,5 @@
+from dataclasses import asdict
+
 import numpy as np
 import polars as pl
 import pytest
@@ -6,9 +8,11 @@ from scipy import stats
 from ldp3 import stream
 from ldp3.arrays import FloatArray
 from ldp3.results import ties
+from ldp3.results.axes import Conditions
 
 ALPHA = 1e-6
-QUESTION = {"metric": "l1", "dataset": "x", "n": 9, "d": 2, "epsilon": 1.0, "attack": "none"}
+AT = asdict(Conditions(dataset="x", epsilon=1.0))
+QUESTION = {"metric": "l1", "n": 9, "d": 2, **AT}
 
 
 def table(runs: dict[tuple[str, str], list[float]]) -> pl.DataFrame:

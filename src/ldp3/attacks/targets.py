@@ -89,36 +89,55 @@ class TargetShare(Metric):
         return type(self)(self.targets, self.seed, target_codes(data, self.targets, self.seed))
 
 
-def fake_count(given: object, n: int) -> int:
-    """How many fake users: a number, or a share of all reports such as ``"1%"`` or 0.01.
+def fake_number(given: object) -> float:
+    """How many fake users, as given: below 1, a share of all reports; otherwise people.
 
-    >>> fake_count("1%", 99_000), fake_count(0.5, 7), fake_count(500, 10)
-    (1000, 7, 500)
+    >>> fake_number("1%"), fake_number(0.01), fake_number("500")
+    (0.01, 0.01, 500.0)
     """
     number = as_python(given)
     if isinstance(number, str):
         number = _number(number)
-    if whole(number, 0, 2**40):
-        return int(number)
-    if isinstance(number, float) and 0 <= number < 1:
-        return round(n * number / (1 - number))
+    if whole(number, 0, 2**40) or (isinstance(number, float) and 0 <= number < 1):
+        return float(number)
     raise InvalidParameter(
         f"`fake_users` is a number of people, or a share of all reports below 100 % such as 1%, "
         f"got {given!r}."
     )
 
 
-def fake_users_given(given: object) -> tuple[str, ...]:
-    """One number or share of fake users, or several, as texts, each once.
+def fake_numbers(given: object) -> tuple[float, ...]:
+    """One number or share of fake users, or several, each once.
 
-    >>> fake_users_given(0.01), fake_users_given(["1%", 500])
-    (('0.01',), ('1%', '500'))
+    >>> fake_numbers(0.01), fake_numbers(["1%", 500])
+    ((0.01,), (0.01, 500.0))
     """
     one = isinstance(given, str | bytes) or not hasattr(given, "__iter__")
     some = [given] if one or getattr(given, "ndim", 1) == 0 else several(given, "`fake_users`")
     if not some:
         raise InvalidParameter("`fake_users`: at least one number or share is needed, got none.")
-    return tuple(dict.fromkeys(str(as_python(number)) for number in some))
+    return tuple(dict.fromkeys(map(fake_number, some)))
+
+
+def fake_count(number: float, n: int) -> int:
+    """How many fake users a `fake_number` means beside n honest ones.
+
+    >>> fake_count(0.01, 99_000), fake_count(0.5, 7), fake_count(500, 10)
+    (1000, 7, 500)
+    """
+    return int(number) if number >= 1 else round(n * number / (1 - number))
+
+
+def fake_text(number: float) -> str:
+    """A `fake_number` as people type it. Seeds of fake users hold it: the same for ever.
+
+    >>> fake_text(0.07), fake_text(0.00125), fake_text(500), fake_text(0)
+    ('7%', '0.125%', '500', '0')
+    """
+    if number >= 1 or number == 0:
+        return str(int(number))
+    texts = (f"{100 * number:.{digits}g}" for digits in range(1, 18))
+    return next(text for text in texts if float(text) / 100 == number) + "%"
 
 
 def _number(text: str) -> object:

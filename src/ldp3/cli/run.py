@@ -131,8 +131,9 @@ def _keep(estimates: bool, output: Path | None, report: Path | None) -> "Keep":
 
 
 def _done(results: "Results") -> int:
-    cell = ["dataset", "epsilon", "attack", "protocol", "repeat"]
-    return len(results.table.select(cell).unique())
+    from ldp3.results.axes import CELL
+
+    return len(results.table.select(CELL).unique())
 
 
 def _kept(output: Path | None) -> str:

@@ -6,12 +6,12 @@ from types import ModuleType
 import numpy as np
 
 from ldp3.attacks.base import Attack, build_attack
-from ldp3.attacks.targets import fake_count, target_codes
+from ldp3.attacks.targets import fake_count, fake_text, target_codes
 from ldp3.errors import InvalidParameter
-from ldp3.experiment.cells import Cell
 from ldp3.experiment.grid import Choice, Experiment, Way
 from ldp3.protocols.base import FrequencyOracle, PureOracle
 from ldp3.randomness import stream
+from ldp3.results.axes import Cell
 from ldp3.types import Dataset, Tally
 
 
@@ -32,13 +32,12 @@ class Attackers:
         self, experiment: Experiment, modules: Sequence[ModuleType], streams: Mapping[str, str]
     ) -> None:
         self._experiment, self._modules, self._streams = experiment, modules, streams
-        self._attacks: dict[tuple[str, str], tuple[Attack, int]] = {}
-        for data in experiment.datasets:
-            built = {c.spec: self._built(c, data) for c in experiment.attacks[1:]}
-            for name, (choice, number) in experiment.arms.items():
-                if choice.spec in built:
-                    arm = built[choice.spec], fake_count(number, data.n)
-                    self._attacks[data.name, name] = arm
+        self._users = {data.name: data.n for data in experiment.datasets}
+        self._attacks = {
+            (data.name, choice.spec): self._built(choice, data)
+            for data in experiment.datasets
+            for choice in experiment.attacks[1:]
+        }
 
     def _built(self, choice: Choice, data: Dataset) -> Attack:
         ex = self._experiment
@@ -51,13 +50,11 @@ class Attackers:
 
     def attack(self, cell: Cell) -> Attack | None:
         """What fake users do in a cell."""
-        attack, _ = self._attacks.get((cell.dataset, cell.attack), (None, 0))
-        return attack
+        return self._attacks.get((cell.dataset, cell.attack))
 
     def number(self, cell: Cell) -> int:
         """How many fake users a cell has."""
-        _, number = self._attacks.get((cell.dataset, cell.attack), (None, 0))
-        return number
+        return fake_count(cell.fake_users, self._users[cell.dataset])
 
     def tally(self, cell: Cell, oracle: FrequencyOracle, way: Way) -> Tally:
         """What the fake users of a cell add to its tally."""
@@ -78,16 +75,15 @@ class Attackers:
         named = {
             c.spec for c in (*self._experiment.attacks, *self._experiment.protocols) if c.asked
         }
-        attack = self._experiment.arms[cell.attack][0].spec
-        if not self.can(cell, oracle) and {attack, cell.protocol} <= named:
+        if not self.can(cell, oracle) and {cell.attack, cell.protocol} <= named:
             raise InvalidParameter(
-                f"{attack} cannot be carried out against {cell.protocol}: leave one of them out."
+                f"{cell.attack} cannot be carried out against {cell.protocol}: leave one of them "
+                f"out."
             )
 
     def _rng(self, cell: Cell, way: Way) -> np.random.Generator:
         """The stream of fake users; that of honest ones does not know them, so both are paired."""
         ex, data = self._experiment, self._streams[cell.dataset]
-        attack, number = ex.arms[cell.attack]  # as if there were no other numbers
-        whom = [attack.spec, number, *ex.targets]
+        whom = [cell.attack, fake_text(cell.fake_users), *ex.targets]
         collection = cell.protocol, cell.epsilon.hex(), cell.repeat
         return stream(ex.seed, "fake users", way, data, *collection, *whom)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from hashlib import sha256
 from importlib.metadata import version
-from itertools import chain, count
+from itertools import chain, count, product
 from math import isfinite, prod
 from pathlib import Path
 from platform import python_version
@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 
 from ldp3 import __version__, kinds, specs
 from ldp3.attacks.base import Attack
-from ldp3.attacks.targets import fake_users_given, named_targets
+from ldp3.attacks.targets import fake_numbers, fake_text, named_targets
 from ldp3.errors import (
     InvalidParameter,
     as_path,
@@ -34,6 +34,7 @@ from ldp3.metrics.base import Metric
 from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import PostProcessor, canonical_method
 from ldp3.protocols.base import FrequencyOracle
+from ldp3.results.axes import Cell
 from ldp3.types import Dataset
 
 Way = Literal["exact", "users"]
@@ -98,8 +99,8 @@ class Experiment:
     plugins
         Files that define more protocols, methods and metrics.
     attacks, fake_users, targets
-        What fake users do, an axis of the grid, first of all nothing; how many they are, as
-        numbers or shares of all reports; and what they want to raise.
+        What fake users do, first of all nothing; how many they are, below 1 as a share of all
+        reports; and what they want to raise.
     limit
         Whether scores come with what the separable oracle scores; no other number depends on it.
     """
@@ -117,7 +118,7 @@ class Experiment:
     plugins: tuple[Path, ...] = ()
     attacks: tuple[Choice, ...] = (NOBODY,)
     repeats_asked: bool = True
-    fake_users: tuple[str, ...] = ("0",)
+    fake_users: tuple[float, ...] = (0.0,)
     targets: tuple[str, ...] = ("top:10",)
     limit: bool = True
 
@@ -139,19 +140,29 @@ class Experiment:
     @property
     def size(self) -> int:
         """Collections to run."""
-        grid = self.datasets, self.epsilons, self.arms, self.protocols
+        grid = self.datasets, self.epsilons, self._attackers, self.protocols
         return prod(map(len, grid)) * self.repeats
 
-    @cached_property
-    def arms(self) -> dict[str, tuple[Choice, str]]:
-        """What fake users do and how many they are, by what the tables call it."""
-        several = len(self.fake_users) > 1
-        attacked = {
-            f"{choice.spec} at {number}" if several else choice.spec: (choice, number)
-            for choice in self.attacks[1:]
-            for number in self.fake_users
-        }
-        return {NOBODY.spec: (NOBODY, "0"), **attacked}
+    @property
+    def cells(self) -> list[Cell]:
+        """The first repeat of each cell, in the order of the tables."""
+        grid = product(self.datasets, self.epsilons, self._attackers, self.protocols)
+        return [
+            Cell(
+                dataset=data.name,
+                epsilon=epsilon,
+                attack=attack,
+                fake_users=fake_users,
+                protocol=protocol.spec,
+            )
+            for data, epsilon, (attack, fake_users), protocol in grid
+        ]
+
+    @property
+    def _attackers(self) -> list[tuple[str, float]]:
+        """What fake users do and how many they are; first nobody."""
+        attacks = [choice.spec for choice in self.attacks[1:]]
+        return [(NOBODY.spec, 0.0), *product(attacks, self.fake_users)]
 
     @cached_property
     def identity(self) -> dict[str, Any]:
@@ -170,7 +181,7 @@ class Experiment:
             ],
             "epsilons": list(self.epsilons),
             "attacks": [c.spec for c in self.attacks],
-            **self._attackers,
+            **({} if self.attacks == (NOBODY,) else self._told_of_attackers),
             "protocols": [c.spec for c in self.protocols],
             "methods": [c.spec for c in self.methods],
             "metrics": [c.spec for c in self.metrics],
@@ -188,12 +199,8 @@ class Experiment:
         }
 
     @property
-    def _attackers(self) -> dict[str, Any]:
-        if self.attacks == (NOBODY,):
-            return {}
-        one, several = self.fake_users[0], list(self.fake_users)
-        fake_users = one if len(several) == 1 else several
-        return {"fake_users": fake_users, "targets": list(self.targets)}
+    def _told_of_attackers(self) -> dict[str, list[str]]:
+        return {"fake_users": list(map(fake_text, self.fake_users)), "targets": list(self.targets)}
 
     @cached_property
     def key(self) -> str:
@@ -237,7 +244,7 @@ def experiment(
         keep=keep,
         plugins=paths,
         attacks=_attacks(attacks, modules),
-        fake_users=fake_users_given(fake_users),
+        fake_users=fake_numbers(fake_users),
         targets=named_targets(targets),
     )
 

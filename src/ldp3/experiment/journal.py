@@ -23,10 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldp3.errors import InvalidData, InvalidParameter, LDPError
-from ldp3.experiment.cells import Block, Cell, Measured, Outcome, exact_sums, from_sums
 from ldp3.experiment.grid import Experiment
+from ldp3.experiment.outcomes import Block, Measured, Outcome, exact_sums, from_sums
 from ldp3.experiment.repeats import asks_for_more, require_no_shorter
 from ldp3.files import lock, sealed, sync_folder, unsealed
+from ldp3.results.axes import Cell
 from ldp3.results.storage import (
     files_of,
     is_table,

@@ -17,10 +17,11 @@ import numpy as np
 
 from ldp3.attacks.targets import TargetShare
 from ldp3.errors import InvalidParameter, whole
-from ldp3.experiment.cells import Cell, Outcome
 from ldp3.experiment.grid import MOST_CELLS, REPEATS, Experiment
+from ldp3.experiment.outcomes import Outcome
 from ldp3.experiment.simulator import Simulator
 from ldp3.results import ties
+from ldp3.results.axes import Cell, without
 
 MOST = 640  # repeats: seven looks
 WORK = 1_600_000  # frequencies to work out, for each dataset and ε: some seconds of one core
@@ -75,9 +76,9 @@ class UntilSettled:
 
     def _questions(self) -> Iterator[tuple[list[Cell], int]]:
         """The cells that are compared by one metric, and which."""
-        cells: dict[tuple[str, float, str], list[Cell]] = {}
+        cells: dict[tuple[Any, ...], list[Cell]] = {}
         for cell in self.simulator.cells:
-            cells.setdefault((cell.dataset, cell.epsilon, cell.attack), []).append(cell)
+            cells.setdefault(without(cell, "protocol", "repeat"), []).append(cell)
         named = enumerate(self.simulator.experiment.metrics)
         # what targets hold is neither good nor bad
         metrics = [u for u, choice in named if not isinstance(choice.thing, TargetShare)]

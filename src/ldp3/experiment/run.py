@@ -13,10 +13,10 @@ import polars as pl
 from ldp3.datasets.loading import load_all
 from ldp3.errors import InvalidParameter, as_path, as_python, require, several
 from ldp3.experiment import schedule
-from ldp3.experiment.cells import Measured, Outcome
 from ldp3.experiment.executors import workers
 from ldp3.experiment.grid import Named, Reference, Way, experiment
 from ldp3.experiment.journal import Journal, open_journal
+from ldp3.experiment.outcomes import Measured, Outcome
 from ldp3.experiment.repeats import UntilSettled, prepared
 from ldp3.experiment.schedule import Wanted
 from ldp3.experiment.simulator import Simulator
@@ -235,7 +235,7 @@ def benchmark(
         What fake users do, such as ``"mga"``, beside the same collection without them.
     fake_users
         How many they are: a number, or a share of all reports such as ``"1%"``; several of them
-        one after the other, and then the attack is called such as ``mga at 1%``.
+        one after the other.
     targets
         What they want to raise: ``"top:10"``, ``"bottom:10"``, ``"random:10"``, or labels.
     progress

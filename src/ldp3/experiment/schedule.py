@@ -18,11 +18,12 @@ from typing import Any
 
 from ldp3.arrays import BoolArray
 from ldp3.errors import LDPError
-from ldp3.experiment.cells import Block, Cell, Outcome
+from ldp3.experiment.outcomes import Block, Outcome
 from ldp3.experiment.simulator import FIRST, Simulator, simulator_here
 from ldp3.plugins import blaming
 from ldp3.progress import Progress, available_cores
 from ldp3.randomness import stream
+from ldp3.results.axes import Cell
 from ldp3.types import Tally
 
 IN_FLIGHT = 8  # tasks given to the executor per worker: enough to keep it busy, few to take back

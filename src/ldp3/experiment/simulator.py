@@ -6,7 +6,6 @@ Cells draw from streams that their own description names, so the numbers depend 
 import time
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -15,15 +14,16 @@ from ldp3.arrays import BoolArray, FloatArray, IntArray
 from ldp3.errors import InvalidData, site
 from ldp3.experiment import applicability
 from ldp3.experiment.attackers import Attackers
-from ldp3.experiment.cells import Block, Cell, Outcome, exact_sums
 from ldp3.experiment.grid import Experiment, Way
 from ldp3.experiment.limit import SeparableOracle
+from ldp3.experiment.outcomes import Block, Outcome, exact_sums
 from ldp3.metrics.base import build_metric
 from ldp3.noise import PureNoise
 from ldp3.plugins import plugin
 from ldp3.postprocessing.base import build_method
 from ldp3.protocols.base import FrequencyOracle, build_oracle, users_between
 from ldp3.randomness import stream
+from ldp3.results.axes import Cell
 from ldp3.types import Estimate, Tally
 
 FIRST, LATER = 10, 4  # the limit of exact simulation: first every repeat, later one of so many
@@ -41,6 +41,7 @@ class Simulator:
         self.sources = [path.read_bytes() for path in files] if sources is None else sources
         self._modules = [plugin(*pair) for pair in zip(files, self.sources, strict=True)]
         self.experiment = experiment
+        self.every_cell = experiment.cells  # also those that are not possible
         self.datasets = {data.name: data for data in experiment.datasets}
         self.methods = [build_method(c.thing, *self._modules) for c in experiment.methods]
         made = [build_metric(c.thing, *self._modules) for c in experiment.metrics]
@@ -64,13 +65,6 @@ class Simulator:
             if self.attackers.can(cell, self.oracle(cell))
             and self.datasets[cell.dataset].domain.suits(self.oracle(cell))
         ]
-
-    @cached_property
-    def every_cell(self) -> list[Cell]:
-        """The same with attacks and protocols that are not for these protocols and values."""
-        ex = self.experiment
-        axes = self.datasets, ex.epsilons, ex.arms, [c.spec for c in ex.protocols]
-        return [Cell(*place) for place in product(*axes)]
 
     @property
     def notes(self) -> list[str]:

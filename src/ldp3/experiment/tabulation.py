@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 
 from ldp3.arrays import FloatArray, IntArray
-from ldp3.experiment.cells import Cell, Measured, Outcome, from_sums
+from ldp3.experiment.outcomes import Measured, Outcome, from_sums
 from ldp3.experiment.simulator import Simulator
-from ldp3.results.axes import SCHEMA
+from ldp3.results.axes import PLACE, SCHEMA, Cell
 from ldp3.results.table import Results
 from ldp3.types import Dataset
 
@@ -86,7 +86,9 @@ def _estimates(simulator: Simulator, cell: Cell, parts: Sequence[Outcome]) -> pl
     kept = np.concatenate([part.estimates for part in parts if part.estimates is not None])
     method, place = np.nonzero(~np.isnan(kept[:, :, 0]).T)
     repeat = pl.Series("repeat", _repeats(parts)[place])
-    return _vectors(simulator, cell, method, kept[place, method]).insert_column(5, repeat)
+    return _vectors(simulator, cell, method, kept[place, method]).insert_column(
+        len(PLACE) + 1, repeat
+    )
 
 
 def _vectors(simulator: Simulator, cell: Cell, method: IntArray, rows: FloatArray) -> pl.DataFrame:
@@ -97,15 +99,8 @@ def _vectors(simulator: Simulator, cell: Cell, method: IntArray, rows: FloatArra
 
 
 def _placed(cell: Cell) -> pl.DataFrame:
-    """One row with the axes of a cell."""
-    return pl.DataFrame(
-        {
-            "dataset": [cell.dataset],
-            "epsilon": [cell.epsilon],
-            "attack": [cell.attack],
-            "protocol": [cell.protocol],
-        }
-    )
+    """One row with the axes of a cell, but for the repeat."""
+    return pl.DataFrame({name: [getattr(cell, name)] for name in PLACE})
 
 
 def _repeats(parts: Sequence[Outcome]) -> IntArray:

@@ -27,7 +27,6 @@ import numpy as np
 from ldp3.arrays import BoolArray, FloatArray, IntArray
 from ldp3.domain import Bins, Domain, Grid, Integers
 from ldp3.edges import day
-from ldp3.experiment.cells import Cell
 from ldp3.experiment.grid import NOBODY, Experiment
 from ldp3.experiment.run import Rule, run
 from ldp3.experiment.simulator import Simulator
@@ -40,6 +39,7 @@ from ldp3.recommendation import race
 from ldp3.recommendation.advice import Advice, ValueInterval
 from ldp3.recommendation.contest import Combination, Contest, Question
 from ldp3.recommendation.costs import worth
+from ldp3.results.axes import Cell
 from ldp3.results.table import Results
 from ldp3.results.verdict import USUAL, Candidate, Interval
 from ldp3.specs import split

@@ -11,8 +11,8 @@ import numpy as np
 from ldp3.arrays import BoolArray, FloatArray
 from ldp3.attacks.base import amplification
 from ldp3.attacks.targets import fake_count
-from ldp3.experiment.cells import Outcome
 from ldp3.experiment.grid import NOBODY
+from ldp3.experiment.outcomes import Outcome
 from ldp3.experiment.schedule import Wanted
 from ldp3.experiment.simulator import Simulator
 from ldp3.postprocessing.base import PostProcessor

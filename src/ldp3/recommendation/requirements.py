@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from types import ModuleType
 
-from ldp3.attacks.targets import fake_count
+from ldp3.attacks.targets import fake_count, fake_number
 from ldp3.errors import InvalidParameter, require, whole
 from ldp3.experiment.grid import NOBODY, Choice, Experiment, Named
 from ldp3.kinds import find, plain
@@ -122,7 +122,7 @@ class Threat:
     def on(self, data: Dataset) -> "Threat":
         """The same on these data: nobody, if there are no fake users; targets that there are."""
         rare = f"bottom:{max(1, min(TARGETS, data.d // 2))}"
-        nobody = fake_count(self.fake_users, data.n) == 0
+        nobody = fake_count(fake_number(self.fake_users), data.n) == 0
         targets = rare if self.targets is None else self.targets
         return replace(self, attacks="none" if nobody else self.attacks, targets=targets)
 

@@ -19,7 +19,8 @@ def attack_charts(found: Findings) -> dict[str, Spec]:
 def _worst(found: Findings) -> Spec:
     """The worst mean of every protocol and method over the attacks."""
     spec = heat(found)
-    spec["encoding"]["tooltip"] = tooltip("protocol", "method", "attack", "mean", "clean")
+    told = "protocol", "method", "attack", "fake_users", "mean", "clean"
+    spec["encoding"]["tooltip"] = tooltip(*told)
     return spec
 
 

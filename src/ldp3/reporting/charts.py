@@ -38,6 +38,7 @@ TITLES = {
     "raw": "without",
     "rate": "won",
     "clean": "without attack",
+    "fake_users": "fake users",
     "weight": "honest votes",
 }
 NUMBERS = ("epsilon", "mean", "low", "high", "std", "best", "raw", "clean", "gain", "weight")

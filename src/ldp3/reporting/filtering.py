@@ -10,20 +10,19 @@ from ldp3 import kinds, specs
 from ldp3.attacks.targets import TargetShare
 from ldp3.errors import InvalidData, InvalidParameter, LDPError, several, short
 from ldp3.metrics.base import Metric
-from ldp3.results.axes import LIMITS
+from ldp3.results.axes import CONDITIONS, LIMITS, PLACE, SCHEMA, Conditions, said
 from ldp3.results.table import Results
 
 # rows of what targets sum to, whoever they are: what an attack moves, which is no error
 IS_SHARE = pl.col("metric").str.split("(").list.first() == kinds.name_of(TargetShare)
 COMBINATION = ["metric", "epsilon", "protocol", "method"]  # on one dataset, without attacks
 MEANS = {
-    "dataset": pl.String,
-    "epsilon": pl.Float64,
-    "attack": pl.String,
-    "protocol": pl.String,
-    "method": pl.String,
+    **{name: SCHEMA[name] for name in (*PLACE, "method")},
     "frequencies": pl.List(pl.Float64),
 }
+# a page has places for these; what differs in another condition is shown as another dataset
+SHOWN_TOGETHER = ("epsilon", "attack", "fake_users")
+APART = [name for name in CONDITIONS if name not in SHOWN_TOGETHER]
 
 
 def selected(
@@ -46,11 +45,23 @@ def selected(
 def each_dataset(results: Results) -> dict[str, Results]:
     """The results of each dataset by itself, in the order of the table."""
     require_results(results)
-    names = results.table["dataset"].unique(maintain_order=True)
+    parts = results.table.partition_by(APART, maintain_order=True)
     return {
-        name: replace(results, table=results.table.filter(pl.col("dataset").eq_missing(name)))
-        for name in names
+        _called(part): replace(results, table=part, means=_means_of(part, results.means))
+        for part in parts
     }
+
+
+def _means_of(part: pl.DataFrame, means: pl.DataFrame | None) -> pl.DataFrame | None:
+    if means is None or not set(APART) <= set(means.columns):
+        return means  # of something else: refused later
+    return means.join(part.select(APART), on=APART, how="semi", maintain_order="left")
+
+
+def _called(part: pl.DataFrame) -> str:
+    """The dataset, and in which other conditions it was collected where they are not as usual."""
+    at = Conditions(**part.select(CONDITIONS).row(0, named=True))
+    return f"{at.dataset} {said(at, *SHOWN_TOGETHER)}".rstrip()
 
 
 def is_attacked(results: Results) -> bool:

@@ -168,8 +168,6 @@ def _attacked(attacked: UnderAttack) -> str:
     """Who attacks, and what for."""
     targets = attacked.results.manifest.get("targets")
     named = f", who want to raise {', '.join(map(str, targets))}" if targets else ""
-    if not attacked.fakes:
-        return f"An unknown number of fake users{named}."
     numbers = ", ".join(f"{m:,}" for m in attacked.fakes)
     shares = ", ".join(f"{attacked.share(m):.2%}" for m in attacked.fakes)
     return f"{numbers} fake users ({shares} of all){named}."

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ldp3.attacks.targets import fake_text
 from ldp3.reporting.attack_charts import attack_charts
 from ldp3.reporting.charts import charts
 from ldp3.reporting.findings import Findings, Frequencies
@@ -84,7 +85,9 @@ def _frequencies(found: Findings, given: Frequencies) -> dict[str, Any]:
 
 def _attacked(given: UnderAttack) -> dict[str, Any]:
     rows = {
-        "worst": given.worst().to_dicts(),
+        "worst": [
+            {**row, "fake_users": fake_text(row["fake_users"])} for row in given.worst().to_dicts()
+        ],
         "gains": given.gains(),
         "formulas": given.formulas(),
         "weights": given.weights(),
@@ -113,7 +116,7 @@ def overview(found: Mapping[str, Findings]) -> list[dict[str, Any]]:
     return [
         {
             "metric": one.metric,
-            "epsilon": one.epsilon,
+            "epsilon": one.at.epsilon,
             "sentences": one.sentences(),
             "rows": [_compared_row(row, one.datasets, list(found)) for row in one.rows],
         }

@@ -25,7 +25,8 @@ PEOPLE, FEWEST = 4_000, 400  # simulated where there is no sum; with fewer there
 WORK = 2 * 10**8  # supports that are looked up for that, for each protocol and ε
 EPSILONS = 25  # on a line against ε
 PAIR = ["metric", "epsilon", "protocol", "method"]
-UNIT = ["epsilon", "attack", "protocol", "method"]
+ATTACKERS = ["attack", "fake_users"]
+UNIT = ["epsilon", *ATTACKERS, "protocol", "method"]
 
 
 @dataclass(frozen=True)
@@ -46,25 +47,11 @@ class UnderAttack:
     @cached_property
     def attacks(self) -> list[str]:
         """Canonical specs."""
-        return list(dict.fromkeys(spec for spec, _ in self.arms.values()))
+        return self._attacked["attack"].unique(maintain_order=True).to_list()
 
-    @cached_property
-    def arms(self) -> dict[str, tuple[str, int | None]]:
-        """The attack and the number of fake users, where it is known, by the tables' names."""
-        names = self.results.table["attack"].unique(maintain_order=True)
-        given = self.results.manifest.get("fake_users")
-        several = [str(number) for number in given] if isinstance(given, list) else [""]
-        arms: dict[str, tuple[str, int | None]] = {}
-        for name in (name for name in names if name != "none"):
-            spec, _, number = name.rpartition(" at ")
-            known = len(several) > 1 and number in several
-            arms[name] = (spec, self._count(number)) if known else (name, self._count(given))
-        return arms
-
-    def _count(self, number: object) -> int | None:
-        with suppress(LDPError):
-            return fake_count(number, self.found.n)
-        return None
+    @property
+    def _attacked(self) -> pl.DataFrame:
+        return self.results.table.filter(pl.col("attack") != "none")
 
     @cached_property
     def oracles(self) -> dict[tuple[str, float], PureOracle]:
@@ -73,8 +60,9 @@ class UnderAttack:
 
     @cached_property
     def fakes(self) -> list[int]:
-        """How many fake users there were, where the manifest says it."""
-        return list(dict.fromkeys(m for _, m in self.arms.values() if m is not None))
+        """How many fake users there were."""
+        given = self._attacked["fake_users"].unique(maintain_order=True)
+        return list(dict.fromkeys(fake_count(number, self.found.n) for number in given))
 
     @cached_property
     def targets(self) -> tuple[int, ...] | None:
@@ -95,7 +83,7 @@ class UnderAttack:
         better = self.found.results.better
         higher = pl.col("metric").is_in([m for m, b in better.items() if b == "higher"])
         errors = self.results.table.filter(~IS_SHARE)
-        means = errors.group_by([*PAIR, "attack"], maintain_order=True).agg(
+        means = errors.group_by([*PAIR, *ATTACKERS], maintain_order=True).agg(
             mean=pl.col("value").mean()
         )
         clean = means.filter(attack="none").select(*PAIR, clean="mean")
@@ -108,16 +96,15 @@ class UnderAttack:
     def gains(self) -> list[dict[str, Any]]:
         """What the targets gained together, by ε, attack, protocol and method: measured."""
         held = self._held()
-        if held is None or not self.fakes:
+        if held is None:
             return []
-        clean = held.filter(attack="none").drop("attack").rename({"held": "clean"})
+        clean = held.filter(attack="none").drop(ATTACKERS).rename({"held": "clean"})
         on = ["epsilon", "protocol", "method"]
         joined = held.filter(pl.col("attack") != "none").join(clean, on=on, maintain_order="left")
         gain = pl.col("held") - pl.col("clean")
         rows = joined.select(*UNIT, gain=gain).to_dicts()
-        arms = [self.arms[row["attack"]] for row in rows]
-        return [{**row, "attack": spec, "share": self.share(m)}
-                for row, (spec, m) in zip(rows, arms, strict=True) if m is not None]  # fmt: skip
+        numbers = [fake_count(row.pop("fake_users"), self.found.n) for row in rows]
+        return [{**row, "share": self.share(m)} for row, m in zip(rows, numbers, strict=True)]
 
     def _held(self) -> pl.DataFrame | None:
         """What the targets' estimates sum to, on average: as it was measured, or from the means."""

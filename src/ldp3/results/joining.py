@@ -41,7 +41,7 @@ def _both(one: Results, other: Results) -> Results:
     }
     manifest["complete"] = one.complete and other.complete
     manifest["data"] = _listed(one, other, "data")
-    for name in ("epsilons", "attacks", "protocols", "methods", "metrics", "notes"):
+    for name in ("epsilons", "attacks", "fake_users", "protocols", "methods", "metrics", "notes"):
         manifest[name] = _listed(one, other, name)
     return Results(
         pl.concat([one.table, other.table]),

@@ -29,12 +29,19 @@ def metric(spec: str) -> str:
     return written(Metric, spec)
 
 
-def attack(name: str) -> str:
-    """``mga at 5%`` → MGA at 5%."""
+def attack(spec: str) -> str:
+    """``mga`` → MGA."""
     from ldp3.attacks.base import Attack  # few tables have one
 
-    spec, at, share = name.partition(" at ")
-    return f"{written(Attack, spec)}{at}{share}"
+    return written(Attack, spec)
+
+
+def fake_users(number: float) -> str:
+    """``0.05`` → 5% fake users, ``300`` → 300 fake users."""
+    from ldp3.attacks.targets import fake_text
+
+    one = "user" if number == 1 else "users"
+    return f"{fake_text(number)} fake {one}"
 
 
 def written(kind: type, spec: str) -> str:

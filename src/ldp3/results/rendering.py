@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from ldp3.answers import Cell, Mark, Part, Table, plain_rows
 from ldp3.printing import number, percent
 from ldp3.results import names
+from ldp3.results.axes import said, said_short, without
 from ldp3.results.sheets import Sheet
 from ldp3.results.verdict import (
     RAW,
@@ -31,7 +32,7 @@ def parts(sheets: Sequence[Sheet], raw: bool = False) -> list[Part]:
     """
     groups: dict[tuple[object, ...], list[Sheet]] = {}
     for sheet in sheets:
-        asked = sheet.metric, sheet.dataset, sheet.n, sheet.d, sheet.attack
+        asked = sheet.metric, sheet.n, sheet.d, without(sheet.at, "epsilon")
         groups.setdefault(asked, []).append(sheet)
     made: list[Part] = []
     for group in groups.values():
@@ -94,8 +95,7 @@ def across_datasets(sheets: Sequence[Sheet]) -> list[Part]:
     """For each question that was asked on several datasets: what loses how much on each."""
     made: list[Part] = []
     for found in comparisons(sheets):
-        under = "" if found.attack == "none" else f" under {names.attack(found.attack)}"
-        asked = f"{names.metric(found.metric)} at ε = {found.epsilon:g}{under}"
+        asked = f"{names.metric(found.metric)} {said(found.at)}"
         lines = [
             [
                 combination(*row.pair),
@@ -114,8 +114,7 @@ def across_datasets(sheets: Sequence[Sheet]) -> list[Part]:
 
 def label(sheet: Sheet) -> str:
     r"""What `\ref` calls the table: ``tab:flights-l1-1``."""
-    words = [sheet.dataset, sheet.metric, f"{sheet.epsilon:g}"]
-    words += [] if sheet.attack == "none" else [sheet.attack]
+    words = [sheet.dataset, sheet.metric, *said_short(sheet.at)]
     return "tab:" + "-".join(re.sub(r"[^A-Za-z0-9.]+", "-", word).strip("-") for word in words)
 
 
@@ -141,10 +140,9 @@ def _title(sheet: Sheet, across: bool = False) -> str:
     else:
         every = set(sheet.by_users) == set(sheet.protocols)
         way = "by users" if every else f"by users: {', '.join(map(names.protocol, sheet.by_users))}"
-    attack = "" if sheet.attack == "none" else f" under {names.attack(sheet.attack)}"
-    where = "against ε" if across else f"at ε = {sheet.epsilon:g}"
+    where = f"against ε {said(sheet.at, 'epsilon')}".rstrip() if across else said(sheet.at)
     return (
-        f"{names.metric(sheet.metric)} ({sheet.better} is better) {where}{attack} · "
+        f"{names.metric(sheet.metric)} ({sheet.better} is better) {where} · "
         f"{sheet.dataset}: n = {sheet.n:,}, d = {sheet.d:,}, {way}"
     )
 

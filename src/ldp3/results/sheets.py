@@ -12,7 +12,7 @@ import polars as pl
 from ldp3.answers import Cell, Mark
 from ldp3.arrays import FloatArray
 from ldp3.results import ties
-from ldp3.results.axes import QUESTION
+from ldp3.results.axes import CONDITIONS, QUESTION, Conditions
 from ldp3.results.ties import ROUNDING, Runs
 
 FARTHEST = 10.0  # times the limit: where every method is farther, it is no yardstick
@@ -20,12 +20,14 @@ FARTHEST = 10.0  # times the limit: where every method is farther, it is no yard
 
 @dataclass(frozen=True)
 class Sheet:
-    """One question: a metric on a dataset at one ε under one attack.
+    """One question: a metric under some conditions.
 
     Parameters
     ----------
-    metric, dataset, n, d, epsilon, attack
-        What is asked.
+    metric, at
+        What is asked, and of which collections.
+    n, d
+        Users and values of the dataset.
     better
         Whether ``lower`` or ``higher`` is better.
     by_users
@@ -43,17 +45,25 @@ class Sheet:
     """
 
     metric: str
-    dataset: str
+    at: Conditions
     n: int
     d: int
-    epsilon: float
-    attack: str
     better: str
     by_users: tuple[str, ...]
     runs: Runs
     limits: Mapping[str, FloatArray] = field(default_factory=dict)
     looks: int = 1
     suited: bool = True
+
+    @property
+    def dataset(self) -> str:
+        """What the data are called."""
+        return self.at.dataset
+
+    @property
+    def epsilon(self) -> float:
+        """Privacy budget of one report."""
+        return self.at.epsilon
 
     @cached_property
     def protocols(self) -> list[str]:
@@ -192,11 +202,14 @@ def sheets(table: pl.DataFrame, better: Mapping[str, str], looks: int = 1) -> li
     """One sheet for each question that a table of results answers."""
     made = []
     for question, part in table.group_by(QUESTION, maintain_order=True):
-        asked: Any = dict(zip(QUESTION, question, strict=True))
+        asked: dict[str, Any] = dict(zip(QUESTION, question, strict=True))
         by_users = part.filter(simulate="users")["protocol"].unique(maintain_order=True)
         made.append(
             Sheet(
-                **asked,
+                asked["metric"],
+                Conditions(**{name: asked[name] for name in CONDITIONS}),
+                asked["n"],
+                asked["d"],
                 better=better[asked["metric"]],
                 by_users=tuple(by_users),
                 runs=ties.runs(part),

@@ -13,7 +13,7 @@ from ldp3.answers import Answer
 from ldp3.errors import InvalidData, LDPError, as_path, require_share
 from ldp3.metrics.base import Metric, build_metric
 from ldp3.results import rendering, storage, ties
-from ldp3.results.axes import BEST, COMBINATION, LIMITS, SCHEMA
+from ldp3.results.axes import CELL, COMBINATION, CONDITIONS, LIMITS, PLACE, SCHEMA
 from ldp3.results.sheets import Sheet
 from ldp3.results.sheets import sheets as sheets_of
 from ldp3.types import Dataset
@@ -34,7 +34,7 @@ class Results:
     datasets
         The data by name; none for a table that was read by itself.
     means
-        Frequencies averaged over the repeats: `dataset epsilon attack protocol method frequencies`.
+        Frequencies averaged over the repeats: the axes, `method frequencies`.
     estimates
         The frequencies of every repeat, where they were kept: the same with `repeat`.
     """
@@ -93,11 +93,13 @@ class Results:
         """
         require_share("alpha", alpha)
         found = ties.best(self.table, self.better, alpha, self.looks)
-        names = list(BEST)
-        if found["attack"].n_unique() > 1:  # among the last four, which a cut table shows
-            names.remove("attack")
-            names.insert(names.index("metric"), "attack")
-        return found.select(names)
+        # a wide table is shown without its middle: what varies goes to the end
+        others = [name for name in CONDITIONS if name not in ("dataset", "epsilon")]
+        varying = [name for name in others if found[name].n_unique() > 1]
+        same = [name for name in others if name not in varying]
+        first = ["rank", "protocol", "method", "mean", "std", "p_value"]
+        last = ["dataset", *varying, "metric", "epsilon", "tied"]
+        return found.select(*first, "n", "d", *same, *last)
 
     def sheets(self) -> list[Sheet]:
         """The paper's tables: one for each question."""
@@ -126,9 +128,7 @@ class Results:
             measures[name](np.asarray(reference), np.asarray(f))
             for name, f, reference in kept.select("dataset", "frequencies", "reference").rows()
         ]
-        about = self.table.select(*SCHEMA).unique(
-            ["dataset", "epsilon", "attack", "protocol", "method"], maintain_order=True
-        )
+        about = self.table.select(*SCHEMA).unique([*PLACE, "method"], maintain_order=True)
         keys = [name for name in self.estimates.columns if name != "frequencies"]
         scored = self.estimates.select(keys).with_columns(
             metric=pl.lit(spec), value=pl.Series(values, dtype=pl.Float64)
@@ -147,9 +147,8 @@ class Results:
         if self.manifest.get("reference") != "raw":
             truths = {name: data.frequencies.tolist() for name, data in self.datasets.items()}
             return pl.Series([truths[name] for name in self.estimates["dataset"]])
-        on = ["dataset", "epsilon", "attack", "protocol", "repeat"]
-        raw = self.estimates.filter(method="none").select(*on, pl.col("frequencies").alias("raw"))
-        return self.estimates.join(raw, on=on, how="left", maintain_order="left")["raw"]
+        raw = self.estimates.filter(method="none").select(*CELL, pl.col("frequencies").alias("raw"))
+        return self.estimates.join(raw, on=CELL, how="left", maintain_order="left")["raw"]
 
     def answer(self) -> Answer:
         """What people and programs are told: tables and sentences, summary and ranks."""

@@ -14,6 +14,7 @@ from ldp3.postprocessing.base import PostProcessor
 from ldp3.printing import number, percent
 from ldp3.protocols.base import FrequencyOracle, build_oracle
 from ldp3.results import names
+from ldp3.results.axes import Conditions, said, without
 from ldp3.results.sheets import Sheet
 from ldp3.results.ties import ALPHA
 
@@ -329,15 +330,14 @@ class Comparison:
 
     Parameters
     ----------
-    metric, epsilon, attack, datasets
-        The question, and where it was asked.
+    metric, at, datasets
+        The question, under which conditions, and where it was asked.
     rows
         Every combination that ran on all of them, from the one that loses least at its worst.
     """
 
     metric: str
-    epsilon: float
-    attack: str
+    at: Conditions
     datasets: tuple[str, ...]
     rows: Sequence[Compared]
 
@@ -346,8 +346,8 @@ class Comparison:
         first, called = self.rows[0], names.metric(self.metric)
         where = self.datasets[first.losses.index(first.worst)]
         loses = "never loses much" if first.worst <= MUCH else "loses least at its worst"
-        over = f"over {len(self.datasets)} datasets"
-        who = f"At ε = {self.epsilon:g} {over}, {combination(*first.pair)}"
+        asked = f"{said(self.at)} over {len(self.datasets)} datasets, {combination(*first.pair)}"
+        who = f"{asked[0].upper()}{asked[1:]}"
         best = (
             f"{who} {loses}: its {called} is at most {percent(first.worst)} worse than the best of "
             f"a dataset ({where})."
@@ -365,14 +365,15 @@ def comparisons(sheets: Sequence[Sheet]) -> list[Comparison]:
 
     None where some dataset has no ratio to its best, as where that is 0.
     """
-    groups: dict[tuple[str, float, str], list[Sheet]] = {}
+    groups: dict[tuple[object, ...], list[Sheet]] = {}
     for sheet in (sheet for sheet in sheets if sheet.suited):
-        groups.setdefault((sheet.metric, sheet.epsilon, sheet.attack), []).append(sheet)
+        groups.setdefault((sheet.metric, without(sheet.at, "dataset")), []).append(sheet)
     made = []
-    for asked, group in groups.items():
+    for group in groups.values():
         rows = _compared(group) if len(group) > 1 else []
         if rows:
-            made.append(Comparison(*asked, tuple(sheet.dataset for sheet in group), rows))
+            datasets = tuple(sheet.dataset for sheet in group)
+            made.append(Comparison(group[0].metric, group[0].at, datasets, rows))
     return made
 
 

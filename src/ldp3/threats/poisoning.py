@@ -13,18 +13,17 @@ from ldp3.experiment.simulator import Simulator
 from ldp3.printing import number
 from ldp3.protocols.base import PureOracle
 from ldp3.results import names
+from ldp3.results.axes import CELL, CONDITIONS, PLACE, Conditions, said
 from ldp3.results.table import Results
 from ldp3.results.verdict import combination
 
-PLACE = ["dataset", "epsilon", "attack", "protocol", "method"]
-SHOWN = [
-    "clean", "attacked", "gain", "std", "left", "formula", "ceiling", "weight", "fake_users",
-]  # fmt: skip
+UNIT = [*PLACE, "method"]
+SHOWN = ["clean", "attacked", "gain", "std", "left", "formula", "ceiling", "weight", "fakes"]
 LEGEND = (
     "gain: what the targets' frequencies gained together; left: share of the raw gain; formula: "
     "the raw gain in expectation; weighs: honest votes that one fake report weighs."
 )
-PAIRED = ["dataset", "epsilon", "protocol", "method", "repeat"]
+PAIRED = [name for name in [*CELL, "method"] if name not in ("attack", "fake_users")]
 
 
 @dataclass(frozen=True)
@@ -36,15 +35,15 @@ class Poisoned:
     results
         All errors, clean and attacked.
     table
-        One row per dataset, ε, attack, protocol and method.
+        One row per attacked cell and method, over its repeats.
     """
 
     results: Results
     table: pl.DataFrame
 
     def answer(self) -> Answer:
-        """What people and programs are told: a table for each dataset, ε and attack."""
-        places = self.table.partition_by(["dataset", "epsilon", "attack"], maintain_order=True)
+        """What people and programs are told: a table for each attack under some conditions."""
+        places = self.table.partition_by(CONDITIONS, maintain_order=True)
         repeats = max(self.results.table["repeat"]) + 1
         parts = [part for place in places for part in _parts(place)]
         return Answer([*parts, f"Means over {repeats} repeats. {LEGEND}"], {"gains": self.table})
@@ -55,16 +54,16 @@ class Poisoned:
 
 
 def _parts(place: pl.DataFrame) -> list[Part]:
-    """What one attack did on one dataset at one ε: who gave it least comes first."""
+    """What one attack did under some conditions: who gave it least comes first."""
     first = place.row(0, named=True)
+    at = Conditions(**{name: first[name] for name in CONDITIONS})
     title = (
-        f"{names.attack(first['attack'])} with {first['fake_users']:,} fake users on "
-        f"{first['dataset']} at ε = {first['epsilon']:g}; honest lying gains "
-        f"{number(first['ceiling'])}"
+        f"{names.attack(at.attack)} with {first['fakes']:,} fake users on {at.dataset} "
+        f"{said(at, 'attack', 'fake_users')}; honest lying gains {number(first['ceiling'])}"
     )
     ordered = place.sort("gain", maintain_order=True)
     least, most = (ordered.row(end, named=True) for end in (0, -1))
-    said = (
+    least_and_most = (
         f"The targets gain least under {combination(least['protocol'], least['method'])}, "
         f"{number(least['gain'])}, and most under "
         f"{combination(most['protocol'], most['method'])}, {number(most['gain'])}."
@@ -78,7 +77,7 @@ def _parts(place: pl.DataFrame) -> list[Part]:
         Column("formula", "formula", _decimals(4)),
         Column("weight", "weighs", _decimals(1)),
     ]
-    return [table(place, shown, "llr", title=title), said]
+    return [table(place, shown, "llr", title=title), least_and_most]
 
 
 def _decimals(digits: int) -> Callable[[float], str]:
@@ -92,26 +91,26 @@ def poisoned(simulator: Simulator, results: Results) -> Poisoned:
     mean of what the targets' frequencies gained together, with its standard deviation `std` over
     repeats; `left`, the share of the raw gain that a method leaves; `formula`, the raw gain in
     expectation; `ceiling`, that of honest lying; `weight`, how many honest votes one fake report
-    weighs.
+    weighs; `fakes`, how many fake users there are.
     """
     ours = next(c.spec for c in simulator.experiment.metrics if isinstance(c.thing, TargetShare))
     error = next(c.spec for c in simulator.experiment.metrics if c.spec != ours)
     errors, shares = (_paired(results.table, metric) for metric in (error, ours))
-    gains = shares.group_by(PLACE, maintain_order=True).agg(
+    gains = shares.group_by(UNIT, maintain_order=True).agg(
         pl.col("moved").mean().alias("gain"), pl.col("moved").std().fill_null(0.0).alias("std")
     )
-    raw = gains.filter(pl.col("method") == "none").select(*PLACE[:-1], pl.col("gain").alias("raw"))
-    means = errors.group_by(PLACE, maintain_order=True).agg(
+    raw = gains.filter(pl.col("method") == "none").select(*PLACE, pl.col("gain").alias("raw"))
+    means = errors.group_by(UNIT, maintain_order=True).agg(
         pl.col("clean").mean(), pl.col("value").mean().alias("attacked")
     )
     joined = (
-        means.join(gains, on=PLACE, maintain_order="left")
-        .join(raw, on=PLACE[:-1], maintain_order="left")
-        .join(pl.DataFrame(list(_theory(simulator))), on=PLACE[:-1], maintain_order="left")
+        means.join(gains, on=UNIT, maintain_order="left")
+        .join(raw, on=PLACE, maintain_order="left")
+        .join(pl.DataFrame(list(_theory(simulator))), on=PLACE, maintain_order="left")
         .with_columns((pl.col("gain") / pl.col("raw")).alias("left"))
         .drop("raw")
     )
-    return Poisoned(results, joined.select(*PLACE, *SHOWN))
+    return Poisoned(results, joined.select(*UNIT, *SHOWN))
 
 
 def _paired(table: pl.DataFrame, metric: str) -> pl.DataFrame:
@@ -129,12 +128,9 @@ def _theory(simulator: Simulator) -> Iterator[dict[str, object]]:
         if attack is None or not isinstance(oracle, PureOracle):
             continue
         yield {
-            "dataset": cell.dataset,
-            "epsilon": cell.epsilon,
-            "attack": cell.attack,
-            "protocol": cell.protocol,
+            **{name: getattr(cell, name) for name in PLACE},
             "formula": attack.expected_gain(oracle, m),
             "ceiling": honest_lying(attack, m),
             "weight": amplification(oracle),
-            "fake_users": m,
+            "fakes": m,
         }

@@ -1,8 +1,4 @@
-"""One collection, and what was measured of it.
-
-A *cell* is one collection: dataset × ε × attack × protocol × repeat. Every method and every metric
-is applied to the cell's one estimate, so methods compare paired.
-"""
+"""What was measured: some repeats of a cell at a time, and all of them together."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -10,24 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ldp3.arrays import FloatArray, IntArray
+from ldp3.results.axes import Cell
 
 _HIGH, _LOW = 2.0**20, 2.0**40  # of a sum of frequencies: whole parts, and parts of these
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One collection, by the names that tables give it."""
-
-    dataset: str
-    epsilon: float
-    attack: str
-    protocol: str
-    repeat: int = 0
-
-    @property
-    def first(self) -> "Cell":
-        """Its first repeat, which stands for all."""
-        return replace(self, repeat=0)
 
 
 @dataclass(frozen=True)
