@@ -75,7 +75,7 @@ def test_a_client_installs_from_the_wheel_without_a_compiler(built: Path, tmp_pa
     python = tmp_path / "bare" / ("Scripts" if os.name == "nt" else "bin") / "python"
     _run("-m", "pip", "install", "-q", "--only-binary", ":all:", str(_wheel(built)), python=python)
     code = (
-        "import ldp3; plan = ldp3.Plan('c', 'oue', 1.0, 3, labels=('a', 'b', 'c'));"
+        "import ldp3; plan = ldp3.Plan('c', ['a', 'b', 'c'], 'oue', 1.0);"
         "assert len(ldp3.Client(plan).report('b')) == plan.report_bytes"
     )
     _run("-c", code, python=python, PATH="")
