@@ -176,7 +176,7 @@ def test_inspect_finds_fake_users_and_leaves_honest_ones_in_peace(run: Run, tmp_
     files = collected(tmp_path, "mga(effort=50)")
     code, out, err = run(f"inspect {files}")
     assert (code, err) == (0, "")
-    assert out.splitlines()[-1].startswith("Nothing suspicious")
+    assert out.startswith("Nothing suspicious")
     code, out, _ = run(f"inspect {files} {tmp_path / 'fakes.bin'}")
     assert code == 1
     assert "Suspected targets: page 3, page 8." in out
@@ -198,8 +198,8 @@ def test_inspect_says_where_no_test_applies(
     line = f"inspect {tmp_path / 'plan.json'} {tmp_path / 'some.bin'}"
     ended, out, _ = run(line)
     assert ended == code
-    last = "No test applies: whether users are fake cannot be told."
-    assert (out.splitlines()[-1] == last) == (code == 3)
+    first = "No test applies: whether users are fake cannot be told."
+    assert out.startswith(first) == (code == 3)
     found = json.loads(run(f"{line} --format json")[1])
     assert found["suspicious"] is (None if code == 3 else False)
 

@@ -98,15 +98,17 @@ def counted(values: list[int], labels: tuple[str, ...] = LABELS) -> Aggregator:
 
 def test_the_table_is_read_by_people_and_programs() -> None:
     found = CollectionDifference.of(counted([0] * 2_000), counted([1] * 1_500 + [0] * 500))
-    content = json.loads(found.json())
+    content = json.loads(found.render("json"))
     assert [v["label"] for v in content["values"]] == list(LABELS)
     assert (content["first"]["n"], content["confidence"]) == (2_000, 0.95)
-    assert found.csv().startswith("label,first,second,difference,low,high\n")
-    text = found.text()
+    assert found.render("csv").startswith("label,first,second,difference,low,high\n")
+    text = found.render()
     assert "pages (2,000 reports) minus pages (2,000)" in text
     marked = [line.split()[0] for line in text.splitlines() if line.endswith(" *")]
     assert marked == ["home", "search"]
-    assert "* the interval leaves out 0: 2 of 3. If nothing differed, about 0.15 would" in text
+    assert text.startswith(
+        "2 of 3 values differ: the interval leaves out 0 (*). If nothing differed, "
+    )
 
 
 def test_collections_of_other_values_are_refused() -> None:

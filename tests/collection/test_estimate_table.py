@@ -43,7 +43,7 @@ def test_simultaneous_intervals_are_wider() -> None:
 
 
 def test_text_stands_in_columns() -> None:
-    title, table, marks = CollectionEstimate.of(server(), "none").text().split("\n\n")
+    title, table, marks = CollectionEstimate.of(server(), "none").render().split("\n\n")
     assert title == (
         "pages: 1,000 reports, OUE, ε = 1; intervals with confidence 0.95, each, for the frequency "
         "among those who reported"
@@ -54,7 +54,7 @@ def test_text_stands_in_columns() -> None:
     assert lines[0].split() == ["value", "frequency", "low", "high", "none", "users"]
     assert marks == (
         "● 2 of 3 values stand above the noise: with confidence 0.95 for all of these at once, "
-        "somebody holds them. users: none × 1,000.\n"
+        "somebody holds them. users: none × 1,000."
     )
 
 
@@ -62,7 +62,7 @@ def test_people_see_the_most_frequent_first_and_files_the_order_of_the_domain() 
     made = Aggregator(Plan("pages", LABELS, "oue", 1.0))
     made.add(made.plan.oracle.perturb(np.repeat([1, 2], [900, 4_000]), ldp3.stream(0)))
     found = CollectionEstimate.of(made)
-    shown = [line.split()[0] for line in found.text().split("\n\n")[1].splitlines()[1:]]
+    shown = [line.split()[0] for line in found.render().split("\n\n")[1].splitlines()[1:]]
     assert shown == ["a", "search", "home"]
     assert found.table["label"].to_list() == list(LABELS)
     assert found.table["above_noise"].to_list() == [False, True, True]
@@ -70,7 +70,7 @@ def test_people_see_the_most_frequent_first_and_files_the_order_of_the_domain() 
 
 
 def test_prose_is_as_wide_as_the_terminal() -> None:
-    lines = CollectionEstimate.of(server(), "none").text(width=60).splitlines()
+    lines = CollectionEstimate.of(server(), "none").render(width=60).splitlines()
     assert max(map(len, lines)) <= 60
 
 
@@ -81,12 +81,12 @@ def test_the_default_method_says_why_and_how_sure_it_is() -> None:
     table = found.table
     assert (table["processed_low"] <= table["processed"]).all()
     assert (table["processed"] <= table["processed_high"]).all()
-    text = found.text()
+    text = found.render()
     assert text.splitlines()[2].split()[-4:] == [called, "from", "to", "users"]
     assert f"{called}: of all methods it lost least over many kinds of data; biased" in text
     assert "about 0.9 of these are right, which promises nothing for any one of them" in text
     assert "unbiased" not in text
-    assert json.loads(found.json())["remarks"] == found.about["remarks"]
+    assert json.loads(found.render("json"))["remarks"] == found.about["remarks"]
 
 
 def test_the_estimate_itself_needs_no_excuse() -> None:

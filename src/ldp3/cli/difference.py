@@ -1,14 +1,12 @@
 """`ldp3 difference`."""
 
 from pathlib import Path
-from typing import Literal
 
 from ldp3.budget import said_of
 from ldp3.cli import options
 from ldp3.cli.console import Console
 from ldp3.errors import InvalidParameter
 from ldp3.files import real_path
-from ldp3.printing import show
 
 
 def difference(
@@ -19,7 +17,7 @@ def difference(
     confidence: options.Confidence = 0.95,
     simultaneous: bool = False,
     plugins: options.Plugins = [],  # noqa: B006
-    format: Literal["table", "csv", "json"] = "table",
+    format: options.AnswerFormat = "text",
 ) -> None:
     """Estimate how two collections, or two groups of one, differ, with confidence intervals.
 
@@ -34,8 +32,6 @@ def difference(
         The counts of the other, of the same values.
     simultaneous
         Intervals that hold for all values at once with this confidence.
-    format
-        How the difference is printed.
     """
     from ldp3.collection.aggregator import Aggregator
     from ldp3.collection.differences import CollectionDifference
@@ -46,4 +42,4 @@ def difference(
     for epsilon in sorted({one.plan.epsilon, other.plan.epsilon}):
         Console().notes(said_of(epsilon))
     found = CollectionDifference.of(one, other, confidence, simultaneous)
-    show({"table": found.text, "csv": found.csv, "json": found.json}[format](), end="")
+    options.tell(found.answer(), format)

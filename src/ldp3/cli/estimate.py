@@ -1,12 +1,10 @@
 """`ldp3 estimate`."""
 
 from pathlib import Path
-from typing import Literal
 
 from ldp3.budget import said_of
 from ldp3.cli import options
 from ldp3.cli.console import Console
-from ldp3.printing import show, terminal_width
 
 
 def estimate(
@@ -19,7 +17,7 @@ def estimate(
     simultaneous: bool = False,
     plugins: options.Plugins = [],  # noqa: B006
     output: options.MaybeOutput = None,
-    format: Literal["table", "csv", "json"] = "table",
+    format: options.AnswerFormat = "text",
 ) -> None:
     """Estimate the frequencies of a collection, with confidence intervals.
 
@@ -34,8 +32,6 @@ def estimate(
         Intervals that hold for all values at once with this confidence.
     output
         Write the estimate to a .csv, .json or .parquet file, or an .html page.
-    format
-        How the estimate is printed.
     """
     from ldp3.collection.aggregator import Aggregator
     from ldp3.collection.estimate_table import CollectionEstimate
@@ -55,5 +51,4 @@ def estimate(
         write_text(output, estimate_page(found))
     elif output is not None:
         found.save(output)
-    printed = {"table": lambda: found.text(terminal_width()), "csv": found.csv, "json": found.json}
-    show(printed[format](), end="")
+    options.tell(found.answer(), format)

@@ -1,7 +1,7 @@
 """`ldp3 inspect`."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from cyclopts import Parameter
 
@@ -10,7 +10,6 @@ from ldp3.cli.aggregate import require_once
 from ldp3.cli.console import Console
 from ldp3.collection.reports import ReportFormat
 from ldp3.errors import InvalidData
-from ldp3.printing import show, terminal_width, wrapped
 
 
 def inspect(
@@ -22,7 +21,7 @@ def inspect(
     input_format: ReportFormat | None = None,
     seed: options.Seed = 0,
     plugins: options.Plugins = [],  # noqa: B006
-    format: Literal["text", "json"] = "text",
+    format: options.AnswerFormat = "text",
     quiet: options.Quiet = False,
 ) -> int:
     """Look for fake users in reports: exit code 1 if honest clients would almost never send these.
@@ -39,8 +38,6 @@ def inspect(
         How often honest reports may be called suspicious, by all tests together.
     input_format
         What the files hold, where their endings do not say.
-    format
-        text for people, json for programs.
     """
     from ldp3.collection.plan import as_plan
     from ldp3.collection.report_parts import foreign_reports
@@ -58,7 +55,5 @@ def inspect(
     inspection = inspect_batches(collection, found, alpha=alpha, seed=seed)
     left_out = ", ".join(f"{rows:,} {reason}" for reason, rows in found.refused.items())
     Console(quiet=quiet).notes([f"Left out: {left_out}."] if left_out else [])
-    width = terminal_width()
-    lines = "\n".join(wrapped(line, width) for line in str(inspection).split("\n"))
-    show(inspection.json() if format == "json" else lines)
+    options.tell(inspection.answer(), format)
     return inspection.exit_code

@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from ldp3 import answers
 from ldp3.cli import options
-from ldp3.printing import show, terminal_width, wrapped
+from ldp3.printing import show
 
 Kind = Literal["protocols", "methods", "metrics", "attacks", "datasets"]
 
@@ -21,6 +22,7 @@ def list_(
     plugins: options.Plugins = [],  # noqa: B006
     cite: bool = False,
     used: Path | None = None,
+    format: options.AnswerFormat = "text",
 ) -> None:
     """Show every protocol, method, metric, attack and dataset: one line, parameters, reference.
 
@@ -52,16 +54,25 @@ def list_(
 
         show(bibtex(cls for found in shown.values() for cls in found))
         return
-    for name, found in shown.items():
-        if found:
-            show(name)
-            show("\n".join(map(_described, found)))
-            for other, package in installed_names(known[name]).items():
-                show(f"  {other}\n      From the installed package {package}.")
-            show("")
+    import polars as pl
+
+    rows = [_described(name, cls) for name, found in shown.items() for cls in found]
+    rows += [
+        {"kind": name, "name": other, "summary": f"From the installed package {package}."}
+        for name, found in shown.items()
+        for other, package in (installed_names(known[name]).items() if found else ())
+    ]
+    parts: list[answers.Part] = []
+    for name in shown:
+        own = [row for row in rows if row["kind"] == name]
+        if own:
+            entries = {row["name"] + row.get("parameters", ""): _lines(row) for row in own}
+            parts += [answers.Heading(name), answers.Terms(entries)]
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    options.tell(answers.Answer(parts, {"things": frame}), format)
 
 
-def _described(cls: type) -> str:
+def _described(kind: str, cls: type) -> dict[str, str]:
     """Name and parameters, the first line of the docstring, the reference."""
     from dataclasses import MISSING
 
@@ -72,10 +83,17 @@ def _described(cls: type) -> str:
         symbol(cls, f.name) + ("" if f.default is MISSING else f"={f.default!r}")
         for f in parameters(cls, *_GIVEN)
     ]
-    name = name_of(cls) + (f"({', '.join(tuned)})" if tuned else "")
-    said = [f"{summary(cls)}."]
-    if instead := getattr(cls, "instead", ""):
-        said.append(f"Not in `all`: take {instead}.")
-    said += [reference(cls)] if reference(cls) else []
-    width = terminal_width()
-    return "\n".join([f"  {name}", *(wrapped(words, width, " " * 6) for words in said)])
+    return {
+        "kind": kind,
+        "name": name_of(cls),
+        "parameters": f"({', '.join(tuned)})" if tuned else "",
+        "summary": f"{summary(cls)}.",
+        "instead": getattr(cls, "instead", ""),
+        "reference": reference(cls),
+    }
+
+
+def _lines(row: dict[str, str]) -> list[str]:
+    instead = row.get("instead", "")
+    lines = [f"Not in `all`: take {instead}." if instead else "", row.get("reference", "")]
+    return [row["summary"], *filter(None, lines)]

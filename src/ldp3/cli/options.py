@@ -337,7 +337,20 @@ def announce_compiling() -> None:
 
 def tell(answer: answers.Answer, format: str) -> None:
     """Print an answer."""
-    show(answer.render(format, terminal_width(), colours=True))
+    show(_rendered(answer, format))
+
+
+def _rendered(answer: answers.Answer, format: str) -> str:
+    """As wide as the terminal; people read options as they would type them."""
+    from ldp3.cli.console import as_flags
+
+    parts: list[answers.Part] = []
+    for part in answer.parts:
+        if isinstance(part, answers.Items):
+            parts.append(answers.Items([as_flags(line) for line in part.lines]))
+        else:
+            parts.append(as_flags(part) if isinstance(part, str) else part)
+    return replace(answer, parts=parts).render(format, terminal_width(), colours=True)
 
 
 @contextmanager
@@ -346,7 +359,7 @@ def telling(answer: answers.Answer, format: str) -> Iterator[None]:
 
     It comes even if a file cannot be written, so that no work is lost.
     """
-    text = answer.render(format, terminal_width(), colours=True)
+    text = _rendered(answer, format)
     try:
         yield
     except LDPError:

@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 from ldp3.budget import said_of
 from ldp3.cli import options
-from ldp3.cli.console import Console, as_flags
+from ldp3.cli.console import Console
 from ldp3.cli.data import inputs, one_dataset
 from ldp3.errors import LARGEST_EPSILON, InvalidParameter
 from ldp3.files import require_no_input
@@ -117,7 +117,6 @@ def recommend(
             plugins=plugins,
             progress=console,
         )
-    found = replace(found, notes=tuple(map(as_flags, found.notes)))
     with options.telling(found.answer(), format):
         if save is not None:
             found.plan(users.domain, plugins).save(save)

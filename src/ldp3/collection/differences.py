@@ -1,16 +1,16 @@
 """How two collections, or two groups of one, differ."""
 
-import json
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from ldp3.answers import write_csv
+from ldp3.answers import Answer, Column, table
 from ldp3.arrays import FloatArray
 from ldp3.collection.aggregator import Aggregator
 from ldp3.errors import InvalidData, require, require_share
-from ldp3.printing import columns, visible
+from ldp3.printing import number
 from ldp3.types import Estimate
 
 
@@ -81,7 +81,7 @@ class CollectionDifference:
     """
 
     table: pl.DataFrame
-    about: dict[str, object]
+    about: dict[str, Any]
 
     @classmethod
     def of(
@@ -101,7 +101,7 @@ class CollectionDifference:
             )
         estimates = first.estimate(), second.estimate()
         found = difference(*estimates, confidence, simultaneous)
-        table = {
+        values = {
             "label": labels,
             "first": estimates[0].frequencies,
             "second": estimates[1].frequencies,
@@ -109,54 +109,47 @@ class CollectionDifference:
             "low": found.low,
             "high": found.high,
         }
-        about: dict[str, object] = {
+        about: dict[str, Any] = {
             "first": {"collection": first.plan.name, "n": first.n},
             "second": {"collection": second.plan.name, "n": second.n},
             "confidence": confidence,
             "simultaneous": simultaneous,
         }
-        return cls(pl.DataFrame(table), about)
+        return cls(pl.DataFrame(values), about)
 
-    def csv(self) -> str:
-        """The table; a label that begins like a formula has an apostrophe in front."""
-        return write_csv(self.table)
-
-    def json(self) -> str:
-        """What the collections are, and the table as a list of values."""
-        content = {**self.about, "values": self.table.to_dicts()}
-        return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
-
-    def text(self) -> str:
-        """Columns for people to read; * where the interval leaves out 0."""
-        about = self.about
-        first, second = about["first"], about["second"]
-        each = "all at once" if about["simultaneous"] else "each"
+    def answer(self) -> Answer:
+        """What people and programs are told; * where the interval leaves out 0."""
+        first, second = (self.about[name] for name in ("first", "second"))
+        each = "all at once" if self.about["simultaneous"] else "each"
         title = (
-            f"{first['collection']} ({first['n']:,} reports) minus "  # type: ignore[index]
-            f"{second['collection']} ({second['n']:,}); intervals with confidence "  # type: ignore[index]
-            f"{about['confidence']:.4g}, {each}, for those who reported"
+            f"{first['collection']} ({first['n']:,} reports) minus "
+            f"{second['collection']} ({second['n']:,}); intervals with confidence "
+            f"{self.about['confidence']:.4g}, {each}, for those who reported"
         )
-        heads = ["value", "first", "second", "difference", "low", "high", ""]
-        rows = [
-            [label, f"{a:.5f}", f"{b:.5f}", f"{x:+.5f}", f"{low:+.5f}", f"{high:+.5f}", mark]
-            for (label, a, b, x, low, high), mark in zip(
-                self.table.rows(), self._marks(), strict=True
-            )
+        away = self.table.with_columns(away=(pl.col("low") > 0) | (pl.col("high") < 0))
+        shown = [
+            Column("label", "value"),
+            *(Column(name, name, "{:.5f}".format) for name in ("first", "second")),
+            *(Column(name, name, "{:+.5f}".format) for name in ("difference", "low", "high")),
+            Column("away", "", lambda apart: "*" if apart else ""),
         ]
-        return f"{visible(title)}\n\n{columns([heads, *rows], 'lr')}\n\n{self._said()}\n"
+        said = self._said(int(away["away"].sum()))
+        grid = table(away, shown, title=title)
+        return Answer([said, grid], {**self.about, "values": self.table})
 
-    def _marks(self) -> list[str]:
-        away = (self.table["low"] > 0) | (self.table["high"] < 0)
-        return ["*" if one else "" for one in away]
+    def render(self, format: str = "text", width: int | None = None) -> str:
+        """As text, Markdown, LaTeX, JSON or CSV; `width` is the terminal's."""
+        return self.answer().render(format, width)
 
-    def _said(self) -> str:
+    def _said(self, marked: int) -> str:
         """How many differ, and how many would seem to if none did."""
-        confidence, values = float(str(self.about["confidence"])), self.table.height
-        marked = self._marks().count("*")
+        values = self.table.height
+        differ = "value differs" if marked == 1 else "values differ"
+        said = f"{marked:,} of {values:,} {differ}: the interval leaves out 0 (*)."
         if self.about["simultaneous"]:
-            return f"* the interval leaves out 0: {marked} of {values:,}."
-        alarms = (1 - confidence) * values
+            return said
+        alarms = number((1 - self.about["confidence"]) * values, 2)
         return (
-            f"* the interval leaves out 0: {marked} of {values:,}. If nothing differed, about "
-            f"{alarms:.2g} would; --simultaneous allows for all of them together."
+            f"{said} If nothing differed, about {alarms} would seem to; `simultaneous` allows for "
+            f"all of them together."
         )

@@ -1,6 +1,5 @@
 """The estimate of a collection, to be read: labels, intervals, post-processed values."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,18 +7,17 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ldp3.answers import write_csv
+from ldp3.answers import Answer, Column, table
 from ldp3.arrays import BoolArray
 from ldp3.collection.aggregator import Aggregator
 from ldp3.display import MARK, standing
 from ldp3.errors import InvalidParameter, require
 from ldp3.files import whole_file, write_lines
 from ldp3.postprocessing.base import WHY, build_method
-from ldp3.printing import columns, wrapped
 from ldp3.results import names
 from ldp3.types import Estimate
 
-HEADS = ("frequency", "low", "high", "processed", "from", "to")
+NUMBERS = ("frequency", "low", "high", "processed", "processed_low", "processed_high")
 WRITTEN = (".csv", ".json", ".parquet")
 
 
@@ -95,17 +93,7 @@ class CollectionEstimate:
             if path.suffix == ".parquet":
                 self.table.write_parquet(temporary)
             else:
-                text = self.csv() if path.suffix == ".csv" else self.json()
-                write_lines(temporary, text)
-
-    def csv(self) -> str:
-        """The table; a label that begins like a formula has an apostrophe in front."""
-        return write_csv(self.table)
-
-    def json(self) -> str:
-        """What the collection is, and the table as a list of values."""
-        content = {**self.about, "values": self.table.to_dicts()}
-        return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+                write_lines(temporary, self.render(path.suffix[1:]) + "\n")
 
     @property
     def shown(self) -> pl.DataFrame:
@@ -114,22 +102,24 @@ class CollectionEstimate:
             return self.table
         return self.table.sort("frequency", descending=True, maintain_order=True)
 
-    def text(self, width: int | None = None) -> str:
-        """Columns for people to read; prose as wide as `width`."""
-        about, table = self.about, self.shown
-        numbers = table.drop("label", "users", "above_noise")
-        heads = ["value", "", *HEADS[: numbers.width], "users"]
-        heads[5] = names.method(str(about["method"]))
-        rows = [
-            [label, MARK if above else "", *(f"{x:.5f}" for x in row), f"{users:,}"]
-            for label, above, users, row in zip(
-                *table.select("label", "above_noise", "users"), numbers.rows(), strict=True
-            )
+    def answer(self) -> Answer:
+        """What people and programs are told."""
+        ends = {"processed_low": "from", "processed_high": "to"}
+        heads = ends | {"processed": names.method(str(self.about["method"]))}
+        numbers = [name for name in NUMBERS if name in self.table.columns]
+        shown = [
+            Column("label", "value"),
+            Column("above_noise", "", lambda above: MARK if above else ""),
+            *(Column(name, heads.get(name, name), "{:.5f}".format) for name in numbers),
+            Column("users", "users", "{:,}".format),
         ]
-        lines = columns([heads, *rows], "llr", width)
-        remarks = [about["marks"], *about["remarks"]]  # type: ignore[misc]
-        prose = [wrapped(str(remark), width) for remark in remarks]
-        return "\n\n".join([wrapped(self.title(), width), lines, *prose]) + "\n"
+        grid = table(self.shown, shown, "llr", title=self.title())
+        remarks = [str(self.about["marks"]), *self.about["remarks"]]  # type: ignore[misc]
+        return Answer([grid, *remarks], {**self.about, "values": self.table})
+
+    def render(self, format: str = "text", width: int | None = None) -> str:
+        """As text, Markdown, LaTeX, JSON or CSV; `width` is the terminal's."""
+        return self.answer().render(format, width)
 
     def title(self) -> str:
         """What the collection is, in one line."""

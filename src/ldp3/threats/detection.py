@@ -4,7 +4,6 @@ Each test is right whatever people hold, as long as their clients are honest. Wh
 know of a protocol it asks the oracle; where the oracle does not say it, the test does not apply.
 """
 
-import json
 from dataclasses import asdict, dataclass
 from math import comb, exp, lgamma, log
 
@@ -13,11 +12,11 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.stats import binom, hypergeom, norm
 
+from ldp3.answers import Answer, Items
 from ldp3.arrays import FloatArray, IntArray, Reports
 from ldp3.collection.plan import Plan
 from ldp3.errors import InvalidParameter, require
 from ldp3.noise import binomial_p
-from ldp3.printing import visible
 from ldp3.protocols.base import FrequencyOracle, PureOracle
 from ldp3.randomness import stream
 from ldp3.threats.report_batches import Batches, FirstPass, in_batches, sampled, together
@@ -49,9 +48,11 @@ class HonestyTest:
     p_value: float | None
     text: str
 
-    def __str__(self) -> str:
-        p = "      –" if self.p_value is None else f"{self.p_value:7.2g}"
-        return f"{self.test:<8} p {p}  {self.text}"
+    @property
+    def said(self) -> str:
+        """In one line."""
+        found = "does not apply" if self.p_value is None else f"p = {self.p_value:.2g}"
+        return f"{self.test}, {found}: {self.text}"
 
 
 @dataclass(frozen=True)
@@ -95,24 +96,33 @@ class Inspection:
             return 3
         return 1 if self.suspicious else 0
 
-    def json(self) -> str:
-        """For programs."""
+    def answer(self) -> Answer:
+        """What people and programs are told."""
+        import polars as pl
+
         content = {"suspicious": self.suspicious if self.applied else None, **asdict(self)}
-        return json.dumps(content, indent=1, ensure_ascii=False)
+        seen = Items([test.said for test in self.tests])
+        tests = pl.DataFrame([asdict(test) for test in self.tests], infer_schema_length=None)
+        return Answer([self._verdict(), seen], content, tests)
+
+    def render(self, format: str = "text", width: int | None = None) -> str:
+        """As text, Markdown, LaTeX, JSON or CSV; `width` is the terminal's."""
+        return self.answer().render(format, width)
 
     def __str__(self) -> str:
-        lines = [str(test) for test in self.tests]
+        return self.render()
+
+    def _verdict(self) -> str:
+        if not self.applied:
+            return "No test applies: whether users are fake cannot be told."
+        verdict = "Suspicious" if self.suspicious else "Nothing suspicious"
+        said = [f"{verdict}, where honest reports are called so in {self.alpha:.3g} of cases."]
+        if self.fakes is not None:
+            said.append(f"About {self.fakes:,} fake users would explain it.")
         if self.targets:
             more = f" and {len(self.targets) - NAMED} more" if len(self.targets) > NAMED else ""
-            named = ", ".join(map(visible, self.labels[:NAMED]))
-            lines.append(f"Suspected targets: {named}{more}.")
-        if self.fakes is not None:
-            lines.append(f"About {self.fakes:,} fake users would explain it.")
-        if not self.applied:
-            return "\n".join([*lines, "No test applies: whether users are fake cannot be told."])
-        verdict = "Suspicious" if self.suspicious else "Nothing suspicious"
-        lines.append(f"{verdict}, where honest reports are called so in {self.alpha:.3g} of cases.")
-        return "\n".join(lines)
+            said.append(f"Suspected targets: {', '.join(self.labels[:NAMED])}{more}.")
+        return " ".join(said)
 
 
 def inspect(

@@ -209,12 +209,12 @@ class Line:
         words += self.maybe(0.3, "--simultaneous") + self.maybe(
             0.4, "-o", self.output("out.csv", "out.html")
         )
-        return words + self.maybe(0.4, "--format", self.one(["table", "csv", "json", "x"], 3))
+        return words + self.maybe(0.4, "--format", self.one(["text", "csv", "json", "x"], 3))
 
     def difference(self) -> list[str]:
         words = self.some(["counts.json", "more.json", *FILES], 2)
         words += self.maybe(0.4, "--confidence", self.one(["0.5", "0.95", *NUMBERS], 2))
-        return words + self.maybe(0.4, "--format", self.one(["table", "csv", "json", "x"], 3))
+        return words + self.maybe(0.4, "--format", self.one(["text", "csv", "json", "x"], 3))
 
     def report(self) -> list[str]:
         words = [self.either(self.rng.choice(["results.csv", "results"]), self.file())]
