@@ -45,10 +45,9 @@ def test_a_cache_that_cannot_be_written_is_harmless(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_compiling_is_announced_once_and_only_when_needed(tmp_path: Path) -> None:
-    say = "from ldp3.kernels.compile import on_compile; on_compile(lambda: print('compiling')); "
     fresh = str(tmp_path / "cache")
-    assert python(USE + say + COUNT, NUMBA_CACHE_DIR=fresh).count("compiling") == 1
-    assert python(USE + say + COUNT, NUMBA_CACHE_DIR=fresh).count("compiling") == 0
+    assert python(USE + SAY + COUNT, NUMBA_CACHE_DIR=fresh).count("compiling") == 1
+    assert python(USE + SAY + COUNT, NUMBA_CACHE_DIR=fresh).count("compiling") == 0
 
 
 def test_kernels_compile_no_words_of_errors_that_cannot_occur(tmp_path: Path) -> None:
@@ -70,7 +69,10 @@ hashing._take(users.astype(numpy.uint64), False, numpy.zeros(4, numpy.uint64))
 
 
 GRR = COUNT.join(["import ldp3, numpy; o = ldp3.oracle('grr', 1.0, 10); ", ""])
-SAY = "from ldp3.kernels.compile import on_compile; on_compile(lambda: print('compiling')); "
+SAY = (
+    "from ldp3.kernels.compile import on_compile; "
+    "on_compile(lambda: print('compiling')).__enter__(); "
+)
 
 
 @pytest.mark.slow

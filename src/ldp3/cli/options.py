@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from functools import partial
@@ -328,11 +328,13 @@ def numbers(values: Sequence[str]) -> list[float]:
     return found
 
 
-def announce_compiling() -> None:
-    """Say so when kernels are compiled, for the first command waits for them."""
+def announcing_compiling(quiet: bool) -> AbstractContextManager[None]:
+    """Inside, say so when kernels are compiled, for the first command waits for them."""
+    if quiet:
+        return nullcontext()
     from ldp3.kernels.compile import on_compile
 
-    on_compile(lambda: say("compiling kernels (first run only)…"))
+    return on_compile(lambda: say("compiling kernels (first run only)…"))
 
 
 def tell(answer: answers.Answer, format: str) -> None:

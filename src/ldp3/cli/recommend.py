@@ -83,40 +83,39 @@ def recommend(
     if save is not None:
         require_no_input(save, [*inputs(data), reading.domain, *plugins])
         _require_deployable(chosen, plugins)
-    if not quiet:
-        options.announce_compiling()
-    users = one_dataset(data, reading, plugins, "A recommendation is for one sample")
-    if dry_run:
-        wanted = Requirements(max_bits, max_decode, unbiased, distribution)
-        asked = chosen, options.specs("-m", methods), measures
-        threat = Threat(fake_users, options.specs("-a", attack), targets)
-        sample, ex, _ = entered(users, budgets, *asked, population, wanted, seed, plugins, threat)
-        _dry_run(sample.d, ex, threads)
-        return
-    console = Console(quiet=quiet)
-    console.notes(said_of(*(e for e in budgets if e <= LARGEST_EPSILON)))
-    with console:
-        found = recommend(
-            users,
-            budgets,
-            chosen,
-            options.specs("-m", methods),
-            measures,
-            population=population,
-            confidence=confidence,
-            margin=margin,
-            max_bits=max_bits,
-            max_decode=max_decode,
-            unbiased=unbiased,
-            distribution=distribution,
-            fake_users=fake_users,
-            attacks=options.specs("-a", attack),
-            targets=targets,
-            seed=seed,
-            threads=threads,
-            plugins=plugins,
-            progress=console,
-        )
+    with options.announcing_compiling(quiet):
+        users = one_dataset(data, reading, plugins, "A recommendation is for one sample")
+        if dry_run:
+            wanted = Requirements(max_bits, max_decode, unbiased, distribution)
+            asked = chosen, options.specs("-m", methods), measures
+            threat = Threat(fake_users, options.specs("-a", attack), targets)
+            _, ex, _ = entered(users, budgets, *asked, population, wanted, seed, plugins, threat)
+            _dry_run(users.d, ex, threads)
+            return
+        console = Console(quiet=quiet)
+        console.notes(said_of(*(e for e in budgets if e <= LARGEST_EPSILON)))
+        with console:
+            found = recommend(
+                users,
+                budgets,
+                chosen,
+                options.specs("-m", methods),
+                measures,
+                population=population,
+                confidence=confidence,
+                margin=margin,
+                max_bits=max_bits,
+                max_decode=max_decode,
+                unbiased=unbiased,
+                distribution=distribution,
+                fake_users=fake_users,
+                attacks=options.specs("-a", attack),
+                targets=targets,
+                seed=seed,
+                threads=threads,
+                plugins=plugins,
+                progress=console,
+            )
     with options.telling(found.answer(), format):
         if save is not None:
             found.plan(users.domain, plugins).save(save)

@@ -203,9 +203,7 @@ def measured(
     """The results, with the command that made them."""
     from ldp3.experiment.run import run as execute
 
-    if not console.quiet:
-        options.announce_compiling()
-    with console:
+    with options.announcing_compiling(console.quiet), console:
         about = {"command": shlex.join(["ldp3", *sys.argv[1:]])}
         return execute(
             simulator, executor, threads, output=output, fresh=fresh, progress=console, about=about

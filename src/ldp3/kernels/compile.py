@@ -14,8 +14,8 @@ compiled again.
 import pickle
 import re
 import warnings
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache, cached_property, update_wrapper
 from hashlib import blake2b
 from importlib import import_module
@@ -75,8 +75,9 @@ def compiled_in(module: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     return stand_in
 
 
-def on_compile(say: Callable[[], None]) -> None:
-    """Call `say` once, when a kernel is not in the cache and must be compiled."""
+@contextmanager
+def on_compile(say: Callable[[], None]) -> Iterator[None]:
+    """Inside, call `say` once, when a kernel is not in the cache and must be compiled."""
     _numba()
     from numba.core import event
 
@@ -91,7 +92,8 @@ def on_compile(say: Callable[[], None]) -> None:
         def on_end(self, event: Any) -> None:
             """Numba asks for it."""
 
-    event.register("numba:compile", Once())
+    with event.install_listener("numba:compile", Once()):
+        yield
 
 
 @cache
