@@ -10,13 +10,13 @@ import pytest
 from ldp3.answers import (
     FORMATS,
     Answer,
-    Cell,
-    Code,
     Column,
+    Entry,
     Heading,
     Items,
     Mark,
-    Part,
+    Passage,
+    Snippet,
     Table,
     Terms,
     plain_rows,
@@ -38,12 +38,12 @@ SHOWN = [
     Column("share", "share", "{:.2f}".format),
     Column("users", "users"),
 ]
-PARTS: list[Part] = [
+PARTS: list[Passage] = [
     "The verdict comes first.",
     Heading("What is ε"),
     table(FRAME, SHOWN, title="A title", legend="A legend."),
     "",
-    Code("x = 1\ny = 2"),
+    Snippet("x = 1\ny = 2"),
     Items([]),
     Items(["one", "two"]),
     Terms({"olh(g=4)": ["Local hashing.", "Wang et al."]}),
@@ -89,8 +89,8 @@ def test_a_mark_is_shown_in_every_format_and_explained_where_it_is() -> None:
     best: frozenset[Mark] = frozenset(["best", "row"])
     tied: frozenset[Mark] = frozenset(["tied"])
     rows = [
-        ("a", [Cell("1.2", "0.1", best), Cell("3.4", "0.1")]),
-        ("b", [Cell("1.3", "0.1", tied), Cell("–")]),
+        ("a", [Entry("1.2", "0.1", best), Entry("3.4", "0.1")]),
+        ("b", [Entry("1.3", "0.1", tied), Entry("–")]),
     ]
     marks: dict[Mark, str] = {
         "best": "best of all",

@@ -58,7 +58,7 @@ _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
 
 @dataclass(frozen=True)
-class Cell:
+class Entry:
     """A number in a table, its deviation, and what is to be noticed of it."""
 
     text: str
@@ -91,7 +91,7 @@ class Table:
     """
 
     heads: Sequence[str]
-    rows: Sequence[tuple[str, Sequence[Cell]]]
+    rows: Sequence[tuple[str, Sequence[Entry]]]
     align: str = "lr"
     title: str = ""
     legend: str = ""
@@ -103,10 +103,10 @@ class Table:
     label: str = ""
 
     @property
-    def cells(self) -> list[list[Cell]]:
+    def cells(self) -> list[list[Entry]]:
         """Heads and rows alike."""
-        rows = [[Cell(name), *cells] for name, cells in self.rows]
-        return [[Cell(head) for head in self.heads], *rows]
+        rows = [[Entry(name), *cells] for name, cells in self.rows]
+        return [[Entry(head) for head in self.heads], *rows]
 
     def said(self, signs: Mapping[Mark, str], legend: str | None = None) -> str:
         """What stands below it: the legend, the marks that are in it, the note."""
@@ -134,7 +134,7 @@ class Heading:
 
 
 @dataclass(frozen=True)
-class Code:
+class Snippet:
     """Lines to copy as they are."""
 
     lines: str
@@ -155,7 +155,7 @@ class Terms:
     entries: Mapping[str, Sequence[str]]
 
 
-Part = str | Heading | Table | Code | Items | Terms  # a text is a paragraph
+Passage = str | Heading | Table | Snippet | Items | Terms  # a text is a paragraph
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ class Answer:
         The rows of CSV; those of the first data frame if not given.
     """
 
-    parts: Sequence[Part]
+    parts: Sequence[Passage]
     data: Mapping[str, Any]
     table: "pl.DataFrame | None" = None
 
@@ -199,9 +199,9 @@ def table(frame: "pl.DataFrame", shown: Sequence[Column], align: str = "lr", **a
     return Table([column.head for column in shown], plain_rows(rows), align, **about)
 
 
-def plain_rows(rows: Sequence[Sequence[str]]) -> list[tuple[str, list[Cell]]]:
+def plain_rows(rows: Sequence[Sequence[str]]) -> list[tuple[str, list[Entry]]]:
     """Rows of a table from words."""
-    return [(first, [Cell(word) for word in others]) for first, *others in rows]
+    return [(first, [Entry(word) for word in others]) for first, *others in rows]
 
 
 class _Writer(ABC):
@@ -216,7 +216,7 @@ class _Writer(ABC):
                 made += (apart if made else "") + text
         return made
 
-    def _part(self, part: Part) -> str:
+    def _part(self, part: Passage) -> str:
         match part:
             case str():
                 return self.paragraph(part) if part else ""
@@ -224,7 +224,7 @@ class _Writer(ABC):
                 return self.heading(part.words)
             case Table():
                 return self.table(part)
-            case Code():
+            case Snippet():
                 return self.code(part) if part.lines else ""
             case Items():
                 return self.items(part.lines) if part.lines else ""
@@ -238,7 +238,7 @@ class _Writer(ABC):
     @abstractmethod
     def table(self, part: Table) -> str: ...
     @abstractmethod
-    def code(self, part: Code) -> str: ...
+    def code(self, part: Snippet) -> str: ...
     @abstractmethod
     def items(self, lines: Sequence[str]) -> str: ...
     @abstractmethod
@@ -270,7 +270,7 @@ class _Text(_Writer):
         grid = columns(rows, part.align, self.width)
         return "\n\n".join(filter(None, [words[0], grid, words[1]]))
 
-    def _cell(self, cell: Cell, marked: bool, quiet: bool) -> str:
+    def _cell(self, cell: Entry, marked: bool, quiet: bool) -> str:
         """A number, and beside it room for a mark where some have one."""
         number = f"{cell.text} ± {cell.deviation}" if cell.deviation else cell.text
         first, tied = "best" in cell.marks, "tied" in cell.marks
@@ -280,7 +280,7 @@ class _Text(_Writer):
         room = len(number) + ROOM - len(words) if marked else 0
         return styled(words, look) + " " * room
 
-    def code(self, part: Code) -> str:
+    def code(self, part: Snippet) -> str:
         return indent(part.lines, "    ")
 
     def items(self, lines: Sequence[str]) -> str:
@@ -310,13 +310,13 @@ class _Markdown(_Writer):
         parts = [escape_markdown(part.title), markdown_table(rows, part.align)]
         return "\n\n".join(filter(None, [*parts, escape_markdown(said)]))
 
-    def _cell(self, cell: Cell) -> str:
+    def _cell(self, cell: Entry) -> str:
         number = f"{cell.text} ± {cell.deviation}" if cell.deviation else cell.text
         number = escape_markdown(number)
         number = f"**{number}**" if cell.marks & {"best", "row"} else number
         return number + (" ★" if "best" in cell.marks else " ≈" if "tied" in cell.marks else "")
 
-    def code(self, part: Code) -> str:
+    def code(self, part: Snippet) -> str:
         return f"```{part.language}\n{part.lines}\n```"
 
     def items(self, lines: Sequence[str]) -> str:
@@ -375,10 +375,10 @@ class _Latex(_Writer):
         rows = part.cells
         if turned:
             rows = [list(row) for row in zip(*rows, strict=True)]
-            rows[0][0] = Cell(part.across)
+            rows[0][0] = Entry(part.across)
         return [[self._cell(cell, deviations) for cell in row] for row in rows]
 
-    def _cell(self, cell: Cell, deviations: bool) -> tuple[str, float]:
+    def _cell(self, cell: Entry, deviations: bool) -> tuple[str, float]:
         """What is written, and about how many points it takes."""
         if not cell.marks and not cell.deviation:
             return self.paragraph(cell.text), len(cell.text) * _LETTER
@@ -391,7 +391,7 @@ class _Latex(_Writer):
         spread = rf"{{\scriptstyle\pm{_digits(cell.deviation)}}}"
         return f"${number}{spread}{tied}$", points + len(cell.deviation) * _SMALL + _SIGN
 
-    def code(self, part: Code) -> str:
+    def code(self, part: Snippet) -> str:
         return f"\\begin{{verbatim}}\n{part.lines}\n\\end{{verbatim}}"
 
     def items(self, lines: Sequence[str]) -> str:

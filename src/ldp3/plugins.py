@@ -60,6 +60,11 @@ def load_plugins(paths: Iterable[str | Path]) -> list[ModuleType]:
     return [plugin(real_path(as_path(path, "a plug-in"))) for path in files]
 
 
+def loaded() -> list[ModuleType]:
+    """Every plug-in file that this process has loaded, the newest first."""
+    return [module for name, module in reversed(sys.modules.items()) if name.startswith(PREFIX)]
+
+
 def blame(error: BaseException) -> str | None:
     """``"mine.py:12: ZeroDivisionError: …"`` if a plug-in was at work when it happened."""
     for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):

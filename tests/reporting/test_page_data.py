@@ -75,6 +75,15 @@ def test_a_dataset_to_which_the_metric_is_not_suited_has_no_loss() -> None:
         assert row["tied"][0] is False
 
 
+def test_data_that_the_page_tells_apart_have_losses_of_their_own() -> None:
+    """By the page's name for them, which says more than the dataset's where conditions differ."""
+    each = {name: Findings(several()) for name in ("first", "second")}
+    for given in overview(each):
+        for row in given["rows"]:
+            assert None not in row["losses"]
+            assert row["worst"] == max(row["losses"])
+
+
 def test_without_a_ratio_nothing_is_said(results: Results) -> None:
     zero = replace(results, table=results.table.with_columns(value=np.zeros(len(results.table))))
     found = {name: Findings(part) for name, part in each_dataset(zero).items()}

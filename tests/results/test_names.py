@@ -1,8 +1,11 @@
 """Names as people read them."""
 
+from pathlib import Path
+
 import pytest
 
 from ldp3.kinds import every_kind, find, plain
+from ldp3.plugins import load_plugins
 from ldp3.results.names import fake_users, written
 from ldp3.specs import canonical
 
@@ -23,6 +26,19 @@ READ = {
 @pytest.mark.parametrize(("kind", "name"), READ)
 def test_a_name_is_read_as_in_the_literature(kind: str, name: str) -> None:
     assert written(every_kind()[kind], name) == READ[kind, name]
+
+
+def test_a_plug_in_is_read_by_its_title(tmp_path: Path) -> None:
+    for title in ("Half-Way", "Half the Way"):  # edited: the newest counts
+        source = f"""from ldp3 import Metric
+class HalfWay(Metric):
+    title = {title!r}
+    def compare(self, truth, frequencies):
+        return 0.5
+"""
+        (tmp_path / "half.py").write_text(source)
+        load_plugins([tmp_path / "half.py"])
+        assert written(every_kind()["metrics"], "half_way") == title
 
 
 @pytest.mark.parametrize("kind", ["protocols", "methods", "metrics", "attacks"])

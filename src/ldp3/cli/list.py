@@ -62,7 +62,7 @@ def list_(
         for name, found in shown.items()
         for other, package in (installed_names(known[name]).items() if found else ())
     ]
-    parts: list[answers.Part] = []
+    parts: list[answers.Passage] = []
     for name in shown:
         own = [row for row in rows if row["kind"] == name]
         if own:

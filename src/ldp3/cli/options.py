@@ -346,7 +346,7 @@ def _rendered(answer: answers.Answer, format: str) -> str:
     """As wide as the terminal; people read options as they would type them."""
     from ldp3.cli.console import as_flags
 
-    parts: list[answers.Part] = []
+    parts: list[answers.Passage] = []
     for part in answer.parts:
         if isinstance(part, answers.Items):
             parts.append(answers.Items([as_flags(line) for line in part.lines]))

@@ -29,7 +29,7 @@ from ldp3.types import Tally
 IN_FLIGHT = 8  # tasks given to the executor per worker: enough to keep it busy, few to take back
 CHUNKS = 8  # of a cell's users, in one task
 REPEATS = 16  # in one task, at most
-VALUES = 4096  # frequencies of a method, in one task
+FREQUENCIES = 4096  # frequencies of a method, in one task
 ROW = 150  # bytes of one row of the table while it is put together, measured
 
 Wanted = Mapping[tuple[float, str], BoolArray]  # by ε and protocol: which methods to measure
@@ -83,7 +83,7 @@ class Task:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class ChunkTally:
     """The tally of some chunks of a cell, and the processor time that it took."""
 
     tally: Tally
@@ -91,18 +91,18 @@ class Part:
 
 
 @blaming()  # a plug-in: a traceback does not travel between processes
-def run_tasks(simulator: Simulator | str, tasks: Sequence[Task]) -> list[Outcome | Part]:
+def run_tasks(simulator: Simulator | str, tasks: Sequence[Task]) -> list[Outcome | ChunkTally]:
     """Several tasks, wherever this runs."""
     here = simulator_here(simulator)
     return [_run(here, task) for task in tasks]
 
 
-def _run(simulator: Simulator, task: Task) -> Outcome | Part:
+def _run(simulator: Simulator, task: Task) -> Outcome | ChunkTally:
     if task.chunks is None:
         return simulator.measure(task.block, task.methods, task.tally)
     began = time.thread_time()
     tally = simulator.tally(task.block.cell, task.chunks)
-    return Part(tally, time.thread_time() - began)
+    return ChunkTally(tally, time.thread_time() - began)
 
 
 def blocks(
@@ -134,7 +134,7 @@ def blocks(
 
 
 def _repeats_per_task(simulator: Simulator, cell: Cell, repeats: int) -> int:
-    few = max(VALUES // simulator.datasets[cell.dataset].d, 1)
+    few = max(FREQUENCIES // simulator.datasets[cell.dataset].d, 1)
     return min(REPEATS, few, -(-repeats // 4), max(CHUNKS // simulator.chunks(cell), 1))
 
 
@@ -152,7 +152,7 @@ def outcomes(
     """
     finished: SimpleQueue[Future[Any]] = SimpleQueue()
     running: dict[Future[Any], list[Task]] = {}
-    parts: dict[Block, dict[int, Part]] = {}  # by their first chunk
+    parts: dict[Block, dict[int, ChunkTally]] = {}  # by their first chunk
     urgent: deque[Task] = deque()  # cells whose chunks are all there
     fresh = _tasks(simulator, todo, wanted)
     pace = _Pace(workers.bundle)
@@ -201,7 +201,7 @@ def _tasks(simulator: Simulator, todo: Collection[Block], wanted: Wanted | None)
             yield Task(block, len(some) / chunks, methods, some, -(-chunks // CHUNKS))
 
 
-def _gather(parts: dict[Block, dict[int, Part]], task: Task, part: Part) -> list[Task]:
+def _gather(parts: dict[Block, dict[int, ChunkTally]], task: Task, part: ChunkTally) -> list[Task]:
     """Keep the tally of some chunks; when a cell has all of them, the task that finishes it."""
     assert task.chunks is not None
     known = parts.setdefault(task.block, {})

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ldp3.answers import Answer, Code, Heading, Items, Part, Table, plain_rows
+from ldp3.answers import Answer, Heading, Items, Passage, Snippet, Table, plain_rows
 from ldp3.printing import number, percent
 from ldp3.recommendation.costs import Worth
 from ldp3.recommendation.race import MANY, Reason
@@ -183,7 +183,7 @@ class Recommendation:
         return self.render("markdown")
 
 
-def _parts(found: Recommendation) -> Iterator[Part]:
+def _parts(found: Recommendation) -> Iterator[Passage]:
     if len(found.answers) > 1:
         yield _overview(found)
     for advice in found.answers:
@@ -195,7 +195,7 @@ def _parts(found: Recommendation) -> Iterator[Part]:
     yield Items(found.notes)
 
 
-def _section(found: Recommendation, advice: Advice) -> Iterator[Part]:
+def _section(found: Recommendation, advice: Advice) -> Iterator[Passage]:
     best = advice.best
     yield Heading(
         f"ε = {advice.epsilon:g}, {names.metric(advice.metric)} ({advice.better} is better): "
@@ -212,10 +212,10 @@ def _section(found: Recommendation, advice: Advice) -> Iterator[Part]:
     yield " ".join(advice.worth.sentences(found.d, found.confidence))
     yield advice.worth.cost(found.population, best.bits or 0)
     yield _bias(advice) if best.method != "none" else ""
-    yield Code(advice.code)
+    yield Snippet(advice.code)
     if advice.command:
         yield "The collection, for its clients and its server:"
-        yield Code(advice.command, "bash")
+        yield Snippet(advice.command, "bash")
 
 
 def _verdict(found: Recommendation, advice: Advice) -> str:

@@ -1,6 +1,7 @@
 """What the page's scripts work on, as JSON can hold it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ldp3.attacks.targets import fake_text
@@ -8,6 +9,8 @@ from ldp3.reporting.attack_charts import attack_charts
 from ldp3.reporting.charts import charts
 from ldp3.reporting.findings import Findings, Frequencies
 from ldp3.reporting.under_attack import UnderAttack
+from ldp3.results.axes import Conditions
+from ldp3.results.sheets import Sheet
 from ldp3.results.verdict import Compared, comparisons
 
 COLUMNS = (
@@ -112,7 +115,7 @@ def overview(found: Mapping[str, Findings]) -> list[dict[str, Any]]:
 
     A loss is null on a dataset to which the metric is not suited.
     """
-    sheets = [sheet for one in found.values() for sheet in one.sheets.values()]
+    sheets = [_named(sheet, name) for name, one in found.items() for sheet in one.sheets.values()]
     return [
         {
             "metric": one.metric,
@@ -122,6 +125,12 @@ def overview(found: Mapping[str, Findings]) -> list[dict[str, Any]]:
         }
         for one in comparisons(sheets)
     ]
+
+
+def _named(sheet: Sheet, name: str) -> Sheet:
+    """By what the page calls its data: a name that says other conditions, too."""
+    at = Conditions(dataset=name, epsilon=sheet.epsilon)
+    return sheet if sheet.at == at else replace(sheet, at=at)  # a new one would test for ties anew
 
 
 def _compared_row(row: Compared, datasets: Sequence[str], every: Sequence[str]) -> dict[str, Any]:

@@ -7,7 +7,9 @@ from contextlib import suppress
 
 from ldp3 import kinds, specs
 from ldp3.errors import LDPError
+from ldp3.kinds import classes
 from ldp3.metrics.base import Metric
+from ldp3.plugins import loaded
 from ldp3.postprocessing.base import PostProcessor
 from ldp3.protocols.base import FrequencyOracle
 
@@ -58,5 +60,6 @@ def _one(kind: type, spec: str) -> str:
         return spec
     with suppress(LDPError):
         name = specs.parse(spec)[0]
-        return kinds.title_of(kinds.look_up(kind, name)) + spec[len(name) :]
+        files = [module for module in loaded() if name in map(kinds.name_of, classes(module))]
+        return kinds.title_of(kinds.look_up(kind, name, *files[:1])) + spec[len(name) :]
     return spec

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from ldp3.answers import Cell, Mark, Part, Table, plain_rows
+from ldp3.answers import Entry, Mark, Passage, Table, plain_rows
 from ldp3.printing import number, percent
 from ldp3.results import names
 from ldp3.results.axes import said, said_short, without
@@ -25,7 +25,7 @@ MARKS: dict[Mark, str] = {"best": "best of all", "tied": "tied with it", "row": 
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def parts(sheets: Sequence[Sheet], raw: bool = False) -> list[Part]:
+def parts(sheets: Sequence[Sheet], raw: bool = False) -> list[Passage]:
     """A table and what is best for each question; one table against ε where there are many ε.
 
     Compared with `raw` estimates, nothing is best.
@@ -34,7 +34,7 @@ def parts(sheets: Sequence[Sheet], raw: bool = False) -> list[Part]:
     for sheet in sheets:
         asked = sheet.metric, sheet.n, sheet.d, without(sheet.at, "epsilon")
         groups.setdefault(asked, []).append(sheet)
-    made: list[Part] = []
+    made: list[Passage] = []
     for group in groups.values():
         if len(group) > EPSILONS:
             verdicts = [verdict_on(sheet) for sheet in sorted(group, key=lambda one: one.epsilon)]
@@ -55,9 +55,9 @@ def sheet_table(sheet: Sheet) -> Table:
         (names.protocol(p), [sheet.cell(p, column) for column in sheet.columns])
         for p in sheet.protocols
     ]
-    rows.append(("wins", [Cell(sheet.win(column)) for column in sheet.columns]))
+    rows.append(("wins", [Entry(sheet.win(column)) for column in sheet.columns]))
     if sheet.limited:
-        rows.append((TIMES, [Cell(sheet.times_limit(column)) for column in sheet.columns]))
+        rows.append((TIMES, [Entry(sheet.times_limit(column)) for column in sheet.columns]))
     return Table(
         ["protocol", *map(names.method, sheet.columns)],
         rows,
@@ -91,9 +91,9 @@ def against_epsilon(sheets: Sequence[Sheet]) -> Table:
     )
 
 
-def across_datasets(sheets: Sequence[Sheet]) -> list[Part]:
+def across_datasets(sheets: Sequence[Sheet]) -> list[Passage]:
     """For each question that was asked on several datasets: what loses how much on each."""
-    made: list[Part] = []
+    made: list[Passage] = []
     for found in comparisons(sheets):
         asked = f"{names.metric(found.metric)} {said(found.at)}"
         lines = [
@@ -128,10 +128,10 @@ def _named(pair: tuple[str, str]) -> str:
     return protocol if method == "none" else f"{protocol} {method}"
 
 
-def _mean(sheet: Sheet, pair: tuple[str, str]) -> Cell:
+def _mean(sheet: Sheet, pair: tuple[str, str]) -> Entry:
     if pair not in sheet.means:
-        return Cell("–")
-    return Cell(number(sheet.means[pair]), marks=sheet.marks(*pair) - {"row"})
+        return Entry("–")
+    return Entry(number(sheet.means[pair]), marks=sheet.marks(*pair) - {"row"})
 
 
 def _title(sheet: Sheet, across: bool = False) -> str:

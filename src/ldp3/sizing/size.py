@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ldp3.answers import Answer, Column, Part, table
+from ldp3.answers import Answer, Column, Passage, table
 from ldp3.arrays import FloatArray
 from ldp3.collection.plan_file import ledger
 from ldp3.datasets.loading import load_all
@@ -111,7 +111,7 @@ class Size:
         columns = [named, shown[self.asked], bits]
         if len({option.epsilon for option in self.options}) > 1 and self.asked == "error":
             columns.insert(1, shown["epsilon"])  # each has its own, for one central ε
-        parts: list[Part] = [
+        parts: list[Passage] = [
             _headline(self),
             table(options, columns),
             _cheaper(self),

@@ -6,7 +6,7 @@ from math import isfinite
 
 import polars as pl
 
-from ldp3.answers import Answer, Column, Part, table
+from ldp3.answers import Answer, Column, Passage, table
 from ldp3.attacks.base import amplification, honest_lying
 from ldp3.attacks.targets import TargetShare
 from ldp3.experiment.simulator import Simulator
@@ -53,7 +53,7 @@ class Poisoned:
         return self.answer().render(format, width)
 
 
-def _parts(place: pl.DataFrame) -> list[Part]:
+def _parts(place: pl.DataFrame) -> list[Passage]:
     """What one attack did under some conditions: who gave it least comes first."""
     first = place.row(0, named=True)
     at = Conditions(**{name: first[name] for name in CONDITIONS})
