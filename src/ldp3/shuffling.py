@@ -47,6 +47,7 @@ DROPPED = 1e-12  # of the mass, that windows leave out in all; it is added again
 DIRECT = 2**22  # products of a convolution up to which it is summed directly
 POINTS = 64  # of an integral, on one side of the real line
 HIGHEST = 16.0  # local ε that is looked for
+MOST = 10**15  # reports that are mixed
 KNOTS = 64  # of the curve δ(ε) that rounds are composed from
 
 
@@ -87,10 +88,8 @@ class Shuffled:
         rounds: int,
     ) -> Self:
         """Both bounds; without an attack that is known, the lower one is 0."""
-        require(whole(n, 2), "`n`", "must be an integer of at least 2: one report is not mixed", n)
+        require_mixed("`n`", n, delta)
         require(whole(rounds, 1), "`rounds`", "must be an integer of at least 1", rounds)
-        fine = isinstance(delta, float) and 0 < delta < 1
-        require(fine, "`delta`", "must be a number between 0 and 1", delta)
         local = log(blanket.ratio)
         upper = min(blanket.composed(n, rounds, delta), rounds * local)
         lower = max((attack.epsilon(n, delta) for attack in attacks), default=0.0)
@@ -109,6 +108,24 @@ class Shuffled:
         large = " This δ is not below 1/n: it allows that everything is told of somebody."
         doubt = large if self.delta * self.n >= 1 else ""
         return f"{local[0].upper()}{local[1:]} {mixed}: {bound}.{doubt}"
+
+    @property
+    def claim(self) -> dict[str, float]:
+        """What is claimed, for a plan's file."""
+        return {"epsilon": self.epsilon, "delta": self.delta, "batch": self.n}
+
+    def can_hold(self, arrived: int, identified: int) -> bool:
+        """Whether it can hold for so many reports, of which some carry an identifier."""
+        return arrived >= self.n and not identified
+
+    def said_of(self, arrived: int, identified: int) -> str:
+        """The same of reports that arrived, and why it does not hold where they break it."""
+        if self.can_hold(arrived, identified):
+            return str(self)
+        why = f"only {arrived:,} reports arrived"
+        if identified:
+            why = f"identifiers name {identified:,} of the reports"
+        return f"{self} This does not hold here: {why}. The local ε does."
 
 
 @dataclass(frozen=True)
@@ -299,11 +316,28 @@ def local_epsilon(
     return low
 
 
+def require_mixed(who: str, n: object, delta: object) -> None:
+    """Refuse a batch that hides nobody, and a δ that is no small share."""
+    what = "must be an integer from 2 to 10¹⁵: one report is not mixed"
+    require(whole(n, 2, MOST), who, what, n)
+    small = isinstance(delta, float) and 0 < delta < 1
+    require(small, "`delta`", "must be a number between 0 and 1", delta)
+
+
+def rounded_up(number: float) -> float:
+    """Three digits, the last one upwards.
+
+    >>> rounded_up(0.12301)
+    0.124
+    """
+    return float(Context(prec=3, rounding=ROUND_CEILING).create_decimal(number))
+
+
 def _digits(number: float, *, up: bool) -> str:
     """Three digits, never to the side that claims too much."""
-    slack = 1e-9 * number if up else 0.0  # 1.0000000000000002 is 1 to everybody
-    context = Context(prec=3, rounding=ROUND_CEILING if up else ROUND_FLOOR)
-    return _short(float(context.create_decimal(number - slack)))
+    if up:
+        return _short(rounded_up(number * (1 - 1e-9)))  # 1.0000000000000002 is 1 to everybody
+    return _short(float(Context(prec=3, rounding=ROUND_FLOOR).create_decimal(number)))
 
 
 def _short(number: float) -> str:

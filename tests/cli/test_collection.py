@@ -79,6 +79,58 @@ def test_from_a_plan_to_an_estimate(folder: Path, run: Run) -> None:
     assert [v["processed"] for v in answer["values"]] == server.frequencies("norm_sub").tolist()
 
 
+MIXED = "plan -p oue -e 1 --domain pages.txt -o mixed.json --shuffled --delta 1e-6 --batch"
+
+
+def test_a_plan_with_a_shuffler_says_when_fewer_reports_came_than_are_to_be_mixed(
+    folder: Path, run: Run
+) -> None:
+    code, out, err = run(f"{MIXED} 1001")
+    assert (code, err) == (0, "")
+    claim = "If a shuffler that you trust mixes at least 1,001 honest reports: central ε ≤ 0.103 at"
+    local = "Locally ε = 1, whoever looks. "
+    assert f"{local}{claim} δ = 1e-6." in out
+    code, _, err = run("perturb mixed.json values.csv --ids -o reports.jsonl")
+    assert code == 2
+    assert "--ids gives every report an identifier" in err
+    assert err.count("\n") == 1
+    run("perturb mixed.json values.csv -o reports.jsonl")
+    broken = "This does not hold here: only 1,000 reports arrived. The local ε does.\n"
+    code, out, err = run("aggregate mixed.json reports.jsonl -o counts.json")
+    assert (code, err) == (0, "")
+    assert out.endswith(broken)
+    assert local in out
+    assert run("aggregate mixed.json reports.jsonl -o counts.json -q")[1] == ""
+    assert run("estimate counts.json")[1].endswith(broken)
+    answer = json.loads(run("estimate counts.json --format json")[1])
+    claimed = {"epsilon": 0.103, "delta": 1e-06, "batch": 1_001, "can_hold": False}
+    assert answer["shuffled"] == claimed
+    run("estimate counts.json -o page.html")
+    assert broken.strip() in (folder / "page.html").read_text()
+    assert run("inspect mixed.json reports.jsonl")[2].endswith(broken)
+    (folder / "more.jsonl").write_text((folder / "reports.jsonl").read_text())
+    _, out, _ = run("aggregate mixed.json reports.jsonl more.jsonl -o all.json")
+    assert out.endswith("at δ = 1e-6.\n")
+
+
+def test_reports_with_identifiers_break_the_claim_of_a_shuffler(folder: Path, run: Run) -> None:
+    run(f"{MIXED} 900")
+    run("perturb mixed.json values.csv -o reports.jsonl")
+    rows = [json.loads(line) for line in (folder / "reports.jsonl").read_text().splitlines()]
+    rows[5]["id"] = "me"
+    (folder / "named.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    _, out, _ = run("aggregate mixed.json named.jsonl -o counts.json")
+    assert "does not hold here: identifiers name 1 of the reports" in out
+    assert "identifiers name 1 of the reports" in run("inspect mixed.json named.jsonl")[2]
+    assert not json.loads(run("estimate counts.json --format json")[1])["shuffled"]["can_hold"]
+
+
+def test_a_large_delta_is_warned_of(folder: Path, run: Run) -> None:
+    code, out, _ = run(f"{MIXED.replace('1e-6', '0.001')} 1000")
+    assert code == 0
+    assert "This δ is not below 1/n" in out
+
+
 def test_a_plan_without_a_method_takes_the_default_and_says_why(folder: Path, run: Run) -> None:
     _, out, _ = run("plan -p oue -e 1 --domain pages.txt -o pages.ldp3.json")
     assert "post-processing by Multi-scale: of all methods it lost least" in out
@@ -450,6 +502,13 @@ MISTAKES = {
     "plan -p oue -e 1 --domain pages.txt -o no/x.json": "cannot be written",
     "plan -p oue -e 1 --domain pages.txt -o .": "is a folder",
     "plan -p oue -e 1 --domain pages.txt": "--output",
+    "plan -p oue -e 1 --domain pages.txt --shuffled -o x.json": "--batch and --delta belong tog",
+    "plan -p oue -e 1 --domain pages.txt --batch 90 -o x.json": "--batch and --delta belong tog",
+    "plan -p oue -e 1 --domain pages.txt --batch 90 --delta 0.1 -o x.json": "belong together",
+    f"{MIXED.replace('mixed', 'x')} 1": "one report is not mixed",
+    f"{MIXED.replace('mixed', 'x')} 3": "less than the local one cannot be shown for 3 mixed rep",
+    f"{MIXED.replace('mixed', 'x').replace('1e-6', '1')} 90": "--delta: must be a number betwe",
+    f"{MIXED.replace('mixed', 'x')} ten": "ten",
     "perturb pages.txt values.csv -o r.bin": "is not JSON",
     "perturb pages.ldp3.json none.csv -o r.bin": "there is no such file",
     "perturb pages.ldp3.json values.csv -o r.xyz": "--format",

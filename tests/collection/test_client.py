@@ -14,7 +14,7 @@ from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.client import Client
 from ldp3.collection.plan import Plan, deployable
 from ldp3.domain import Labels
-from ldp3.errors import InvalidValue
+from ldp3.errors import InvalidParameter, InvalidValue
 from ldp3.noise import binomial_p
 from ldp3.protocols.base import FrequencyOracle, PureOracle
 from ldp3.randomness import SecureGenerator, Words
@@ -141,3 +141,10 @@ def test_the_package_gives_client_and_aggregator() -> None:
     assert ldp3.Aggregator is Aggregator
     with pytest.raises(AttributeError):
         ldp3.Cliente  # noqa: B018
+
+
+def test_who_is_to_be_mixed_with_others_takes_no_memo(tmp_path: Path) -> None:
+    plan = Plan("colours", COLOURS, "olh", 1.0, batch=1_000, delta=1e-6)
+    with pytest.raises(InvalidParameter, match="a memo sends the same report again, by which"):
+        Client(plan, memo=tmp_path / "memo")
+    assert Client(plan).report("red") != Client(plan).report("red")

@@ -23,6 +23,7 @@ COLOURS = ("red", "green", "blue", "other")
 
 
 def written(tmp_path: Path, plan: Plan) -> dict[str, Any]:
+    tmp_path.mkdir(exist_ok=True)
     plan.save(tmp_path / "plan.json")
     content: dict[str, Any] = json.loads((tmp_path / "plan.json").read_text())
     return content
@@ -79,6 +80,7 @@ def test_the_file_states_the_exact_constants_as_text_and_the_form_of_a_report(
         {"domain": Labels(("green", "red", "blue"), other="other")},
         {"domain": COLOURS}, {"domain": Labels(COLOURS, other="other", name="paint")},
         {"domain": Labels(COLOURS, other="other", ordered=True)}, {"method": "norm"},
+        {"batch": 10_000, "delta": 1e-9}, {"batch": 10_000, "delta": 1e-9, "central_epsilon": 0.5},
     ],
 )  # fmt: skip
 def test_another_collection_has_another_identifier(change: dict[str, Any]) -> None:
@@ -87,6 +89,56 @@ def test_another_collection_has_another_identifier(change: dict[str, Any]) -> No
         "epsilon": 1.0, "method": "norm_sub",
     }  # fmt: skip
     assert Plan(**given).tag != Plan(**{**given, **change}).tag
+
+
+CLAIM = {"batch": 10_000, "delta": 1e-9}
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_plan_claims_what_a_shuffler_adds_and_can_show_it(tmp_path: Path, spec: str) -> None:
+    plan = Plan("colours", COLOURS, spec, 1.0, **CLAIM)  # type: ignore[arg-type]
+    found = plan.oracle.shuffled(10_000, 1e-9)
+    assert plan.shuffled is not None
+    assert found.epsilon <= plan.shuffled.epsilon <= 1.01 * found.epsilon  # three digits
+    content = written(tmp_path, plan)
+    assert content["shuffled"] == {"epsilon": plan.central_epsilon, **CLAIM}
+    assert content["ledger"][-1] == str(plan.shuffled)
+    assert str(plan.shuffled).startswith("Locally ε = 1, whoever looks. If a shuffler that you tr")
+    assert load(tmp_path, content) == plan
+    assert written(tmp_path / "none", Plan("colours", COLOURS, spec, 1.0))["shuffled"] is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"epsilon": 0.0621}, {"epsilon": 1e-9}, {"epsilon": 0.0}, {"epsilon": -1.0}, {"epsilon": 1},
+        {"epsilon": 1.0}, {"epsilon": 1e300}, {"epsilon": float("nan")}, {"epsilon": None},
+        {"epsilon": [0.1]}, {"delta": 0.99e-9}, {"delta": 5e-324}, {"delta": 0}, {"delta": True},
+        {"delta": "1e-9"}, {"batch": 9_900}, {"batch": 1}, {"batch": 1e4}, {"batch": 10**18},
+        {"batch": True}, {"batch": None}, {"rounds": 1},
+    ],
+)  # fmt: skip
+def test_no_file_claims_more_than_can_be_shown(tmp_path: Path, change: dict[str, Any]) -> None:
+    content = written(tmp_path, Plan("colours", 2, "grr", 1.0, batch=10_000, delta=1e-9))
+    assert content["shuffled"]["epsilon"] == 0.0622
+    claim = {**content["shuffled"], **change}
+    with pytest.raises(InvalidData) as caught:
+        load(tmp_path, with_own_identifier({**content, "shuffled": claim}))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_plan_may_claim_less_than_can_be_shown(tmp_path: Path) -> None:
+    plan = Plan("colours", 2, "grr", 1.0, batch=10_000, delta=1e-9, central_epsilon=0.07)
+    assert load(tmp_path, written(tmp_path, plan)).central_epsilon == 0.07
+    assert replace(plan, batch=20_000).shuffled is not None
+    with pytest.raises(InvalidParameter, match=r"a central ε of 0\.07 cannot be shown for 1,000"):
+        replace(plan, batch=1_000)
+    with pytest.raises(InvalidParameter, match="less than the local one cannot be shown for 2 mix"):
+        Plan("colours", 2, "grr", 1.0, batch=2, delta=1e-9)
+    with pytest.raises(InvalidParameter, match="`delta`"):
+        Plan("colours", 2, "grr", 1.0, batch=10_000)
+    with pytest.raises(InvalidParameter, match=r"`batch`.* one report is not mixed"):
+        Plan("colours", 2, "grr", 1.0, batch=1, delta=1e-9)
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -162,6 +214,7 @@ def test_only_this_version_is_read(tmp_path: Path) -> None:
             load(tmp_path, with_own_identifier({**content, "version": version}))
 
 
+FINE = ("shuffled", None)
 WRONG: list[object] = [
     -1, [], {}, {"a": 1}, [1, 2, 3, 4], 1e999, float("nan"), 10**40, True, [[]] * 4, [None], [[]],
     [{}], [{"labels": 1}], [{"edges": []}], [{"edges": [None]}], [{"grid": [[], []]}], "?", None,
@@ -175,11 +228,13 @@ WRONG: list[object] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("field", ["name", "epsilon", "attributes", "groups", "method", "report"])
+@pytest.mark.parametrize(
+    "field", ["name", "epsilon", "attributes", "groups", "method", "report", "shuffled"]
+)
 def test_a_field_that_is_missing_or_nonsense_is_one_line(tmp_path: Path, field: str) -> None:
     content = written(tmp_path, Plan("colours", COLOURS, "ss", 1.0))
     for value in WRONG:
-        if field in ("name", "method") and isinstance(value, str):
+        if (field in ("name", "method") and isinstance(value, str)) or (field, value) == FINE:
             continue
         with pytest.raises(LDPError) as caught:
             load(tmp_path, with_own_identifier({**content, field: value}))

@@ -116,4 +116,6 @@ def summary(server: "Aggregator") -> str:
     """What was counted, and what was not."""
     refused = ", ".join(f"{rows:,} {reason}" for reason, rows in server.refused.items())
     left_out = f"; left out: {refused}" if refused else ""
-    return f"{server.n:,} reports of {server.plan.name!r} counted{left_out}"
+    counted = f"{server.n:,} reports of {server.plan.name!r} counted{left_out}"
+    claim = server.plan.shuffled
+    return counted if claim is None else f"{counted}\n{claim.said_of(server.n, server.identified)}"

@@ -54,6 +54,8 @@ def inspect(
         raise foreign_reports(collection, plan.parent, reports, input_format, found.refused)
     inspection = inspect_batches(collection, found, alpha=alpha, seed=seed)
     left_out = ", ".join(f"{rows:,} {reason}" for reason, rows in found.refused.items())
-    Console(quiet=quiet).notes([f"Left out: {left_out}."] if left_out else [])
+    console, claim = Console(quiet=quiet), collection.shuffled
+    console.notes([f"Left out: {left_out}."] if left_out else [])
+    console.notes([] if claim is None else [claim.said_of(inspection.n, len(found.seen))])
     options.tell(inspection.answer(), format)
     return inspection.exit_code

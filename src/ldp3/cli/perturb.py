@@ -55,6 +55,8 @@ def perturb(
     require_modest(collection.name, collection.epsilon, max_epsilon)
     if ids and kind == "raw":
         raise InvalidParameter("raw bytes hold no identifiers: write .jsonl, .parquet or .arrow.")
+    if ids:
+        collection.require_unnamed("--ids gives every report an identifier")
     people = codes_in(values, collection, reading.of(collection.domain))
     Console(quiet=quiet).notes([*said_of(collection.epsilon), *people.notes])
     with whole_file(output) as temporary:

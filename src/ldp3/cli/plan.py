@@ -32,6 +32,9 @@ def plan(
     within: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     other: str | None = None,
     name: str | None = None,
+    shuffled: Annotated[bool, Parameter(negative="")] = False,
+    batch: Annotated[int | None, options.WHOLE] = None,
+    delta: float | None = None,
     plugins: options.Plugins = [],  # noqa: B006
 ) -> None:
     """Plan a collection in one file, such as pages.ldp3.json, for its clients and its server.
@@ -58,6 +61,13 @@ def plan(
         Without it, clients refuse such values.
     name
         What the collection is called; the name of the output by default. Every round has its own.
+    shuffled
+        Claim the central ε that holds if a shuffler that you trust mixes the reports; needs --batch
+        and --delta. Clients of such a plan take no memo, and their reports no identifiers.
+    batch
+        The fewest honest reports that are mixed at a time.
+    delta
+        The δ of that claim, such as 1e-9: far below one over the batch.
     """
     from ldp3.collection.plan import Plan
     from ldp3.collection.plan_file import ledger
@@ -72,6 +82,8 @@ def plan(
         )
     if within is not None and bins is None and grid is None:
         raise InvalidParameter("--within is the range of --bins or --grid: give both.")
+    if (batch is not None and delta is not None) != shuffled or (batch is None) != (delta is None):
+        raise InvalidParameter("--shuffled, --batch and --delta belong together: give all three.")
     require_no_input(output, [domain, *plugins])
     values = _values(domain, domain_size, bins, grid, within, other, ordered)
     made = Plan(
@@ -80,6 +92,8 @@ def plan(
         protocol,
         epsilon,
         options.chosen_method(method, metric, values, plugins),
+        batch=batch,
+        delta=delta,
         plugins=plugins,
     )
     refine = build_method(made.method, *made.modules)
@@ -103,7 +117,7 @@ def plan(
         f"post-processing by {names.method(made.method)}"
         + ("" if method else f": {WHY[made.method]}")
     )
-    show("\n".join(wrapped(line, terminal_width()) for line in ledger(made.epsilon)))
+    show("\n".join(wrapped(line, terminal_width()) for line in ledger(made.epsilon, made.shuffled)))
 
 
 def _values(

@@ -44,6 +44,8 @@ class Client:
     ) -> None:
         self.plan = as_plan(plan, plugins)
         require_modest(self.plan.name, self.plan.epsilon, max_epsilon)
+        if memo is not None:
+            self.plan.require_unnamed("a memo sends the same report again")
         self.memo = None if memo is None else Memo(as_path(memo, "a memo"), self.plan)
         self._rng = secure()
 

@@ -68,11 +68,17 @@ class CollectionEstimate:
             "users": np.rint(estimate.n * values["processed"]).astype(np.int64),
             "above_noise": estimate.above_noise(confidence),
         }
+        claim, remarks = plan.shuffled, _remarks(spec, confidence, between is not None)
+        if claim is not None:
+            remarks.append(claim.said_of(server.n, server.identified))
         about: dict[str, object] = {
             "collection": plan.name,
             "identifier": plan.identifier,
             "protocol": plan.protocol,
             "epsilon": plan.epsilon,
+            "shuffled": None
+            if claim is None
+            else {**claim.claim, "can_hold": claim.can_hold(server.n, server.identified)},
             "n": server.n,
             "ordered": plan.domain.ordered,
             "refused": server.refused,
@@ -80,7 +86,7 @@ class CollectionEstimate:
             "simultaneous": simultaneous,
             "interval": _meaning(estimate),
             "method": spec,
-            "remarks": _remarks(spec, confidence, between is not None),
+            "remarks": remarks,
             "marks": _marks(values["above_noise"], spec, server.n, confidence),
         }
         return cls(pl.DataFrame(values), about)

@@ -26,6 +26,7 @@ from ldp3.errors import (
     as_python,
     require,
     several,
+    short,
 )
 from ldp3.files import read_json, real_path, write_text
 from ldp3.kinds import find
@@ -34,6 +35,7 @@ from ldp3.postprocessing.base import DEFAULT, canonical_method
 from ldp3.protocols.base import FrequencyOracle, build_oracle
 from ldp3.randomness import WORDS
 from ldp3.results import names
+from ldp3.shuffling import Shuffled, require_mixed, rounded_up
 
 SHOWN = 8  # labels in a notebook, at most
 
@@ -56,6 +58,11 @@ class Plan:
         Privacy budget of one report.
     method
         Spec of the post-processing method; ``"none"`` for unbiased estimates.
+    batch, delta
+        The fewest honest reports that a trusted shuffler mixes before anybody sees them, and a δ
+        far below one over that: the plan then claims a central ε, in `shuffled`.
+    central_epsilon
+        The central ε to claim; by default the least that can be shown, to three digits.
     plugins
         Python files that define the protocol or the method, where they are not ours.
 
@@ -69,6 +76,8 @@ class Plan:
     >>> ages = Plan("ages", Bins([0, 18, 65, 120], other="no answer"), "grr", 1.0)
     >>> ages.code(17.5), ages.code(130), ages.label(3)
     (0, 3, 'no answer')
+    >>> Plan("answers", ["yes", "no"], "grr", 1.0, batch=10_000, delta=1e-9).shuffled.epsilon
+    0.0622
     """
 
     name: str
@@ -76,6 +85,9 @@ class Plan:
     protocol: str
     epsilon: float
     method: str
+    batch: int | None
+    delta: float | None
+    central_epsilon: float | None
     plugins: tuple[Path, ...] = field(compare=False, repr=False)
 
     def __init__(
@@ -86,6 +98,9 @@ class Plan:
         epsilon: float,
         method: str = DEFAULT,
         *,
+        batch: int | None = None,
+        delta: float | None = None,
+        central_epsilon: float | None = None,
         plugins: Iterable[str | Path] = (),
     ) -> None:
         require(is_text(name), self, "name must be a text that is not blank", name)
@@ -97,6 +112,23 @@ class Plan:
             method = canonical_method(method, *self.modules)
         self._set(method=method, epsilon=as_python(epsilon))
         self._set(epsilon=float(self.oracle.epsilon))  # checked by the oracle
+        claim = [as_python(given) for given in (batch, delta, central_epsilon)]
+        central = None if claim == [None, None, None] else self._shown(*claim)
+        self._set(batch=claim[0], delta=claim[1], central_epsilon=central)
+
+    def _shown(self, batch: Any, delta: Any, claimed: Any) -> float:
+        """The central ε to claim; whatever is claimed is computed, wherever it comes from."""
+        require_mixed("`batch`", batch, delta)
+        blanket = self.oracle.blanket
+        central = rounded_up(blanket.epsilon(batch, delta)) if claimed is None else claimed
+        less = isinstance(central, float) and 0 < central < self.epsilon
+        if not less or blanket.delta(central, batch) > delta:
+            what = "less than the local one" if claimed is None else short(claimed)
+            raise InvalidParameter(
+                f"{self.protocol}: a central ε of {what} cannot be shown for {batch:,} mixed "
+                f"reports at δ = {delta:g}: mix more."
+            )
+        return float(central)
 
     def _set(self, **values: object) -> None:
         for key, value in values.items():
@@ -104,6 +136,13 @@ class Plan:
 
     def __getstate__(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in fields(self)}  # modules do not travel
+
+    @property
+    def shuffled(self) -> Shuffled | None:
+        """What it claims if a trusted shuffler mixes the reports."""
+        if self.batch is None or self.delta is None or self.central_epsilon is None:
+            return None
+        return Shuffled(self.central_epsilon, 0.0, self.epsilon, self.delta, self.batch)
 
     @property
     def d(self) -> int:
@@ -181,17 +220,29 @@ class Plan:
             "name": self.name,
             "epsilon": self.epsilon,
             "method": self.method,
+            "shuffled": self.shuffled and self.shuffled.claim,
             "scheme": None,
             "attributes": [self.domain.describe()],
             "groups": [group],
             "report": sizes,
         }
 
+    def require_unnamed(self, what: str) -> None:
+        """Refuse what makes a report known again, if the plan claims that a shuffler hides it."""
+        if self.shuffled is not None:
+            raise InvalidParameter(
+                f"{self.name}: the plan claims what a shuffler adds, and {what}, by which it can "
+                f"be told from others: do without, or plan without `batch`."
+            )
+
     def describe(self) -> dict[str, Any]:
         """Everything that the file says."""
         content = self._content
         first = {key: content.pop(key) for key in ("format", "version")}
-        notes = {"identifier": self.identifier, "ledger": plan_file.ledger(self.epsilon)}
+        notes = {
+            "identifier": self.identifier,
+            "ledger": plan_file.ledger(self.epsilon, self.shuffled),
+        }
         return {**first, **notes, **content}
 
     @property
@@ -209,6 +260,7 @@ class Plan:
             f"A report has {self.report_bytes:,} bytes; {odds(self.epsilon)}",
             f"Identifier: {self.identifier}",
         ]
+        remarks += [] if self.shuffled is None else [str(self.shuffled)]
         return card(f"Plan: {self.name}", self.facts, remarks=remarks)
 
     def save(self, path: str | PathLike[str]) -> None:

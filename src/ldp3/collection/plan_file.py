@@ -11,22 +11,27 @@ from ldp3.collection.wire import VERSION
 from ldp3.domain import Domain
 from ldp3.errors import InvalidData, InvalidParameter, short, whole
 from ldp3.files import read_json
+from ldp3.shuffling import Shuffled
 
 FORMAT = "ldp3 collection"
+CLAIM = {"epsilon": "central_epsilon", "delta": "delta", "batch": "batch"}  # by their options
 AGAIN = "make the file again with `ldp3 plan`"
 
 
-def ledger(epsilon: float) -> list[str]:
+def ledger(epsilon: float, shuffled: Shuffled | None = None) -> list[str]:
     """What one report and what repeated reports of the same person cost."""
     e = f"{epsilon:g}"
+    last = (
+        f"The same report sent again spends nothing more. A client with a memo sends the same "
+        f"report for the same value: m different values spend m × {e}, and the server can see "
+        f"that a value changed and that two reports are of the same person."
+    )
     return [
         f"One report spends ε = {e}: it changes the odds between any two values by a factor of at "
         f"most e^{e} = {exp(epsilon):.4g}.",
         f"Fresh reports of the same person add up: m of them spend m × {e}, whether the value "
         f"changed or not, in this collection and in others about the same thing.",
-        f"The same report sent again spends nothing more. A client with a memo sends the same "
-        f"report for the same value: m different values spend m × {e}, and the server can see "
-        f"that a value changed and that two reports are of the same person.",
+        last if shuffled is None else str(shuffled),  # which no report that is known again keeps
     ]
 
 
@@ -59,7 +64,7 @@ def require_format(given: object, format: str, source: str) -> dict[str, Any]:
 
 def options_in(fields: dict[str, Any], source: str) -> dict[str, Any]:
     """The options of the plan that a file states; but for the domain they are not checked yet."""
-    for key in ("name", "epsilon", "method", "attributes", "groups"):
+    for key in ("name", "epsilon", "method", "shuffled", "attributes", "groups"):
         if key not in fields:
             raise InvalidData(f"{source}: {key!r} is missing; {AGAIN}.")
     attribute, group = (_only(fields, key, source) for key in ("attributes", "groups"))
@@ -67,7 +72,11 @@ def options_in(fields: dict[str, Any], source: str) -> dict[str, Any]:
         raise _wrong(source, "epsilon", fields["epsilon"])
     if not isinstance(group, dict) or not isinstance(group.get("protocol"), str):
         raise _wrong(source, "groups", fields["groups"])
+    claim = fields["shuffled"]
+    if claim is not None and (not isinstance(claim, dict) or set(claim) != set(CLAIM)):
+        raise _wrong(source, "shuffled", claim)
     return {
+        **({} if claim is None else {option: claim[key] for key, option in CLAIM.items()}),
         **{key: fields[key] for key in ("name", "epsilon", "method")},
         "domain": Domain.read(attribute, f"{source}: 'attributes'"),
         "protocol": group["protocol"],
@@ -111,7 +120,7 @@ def require_again(path: Path, ours: dict[str, Any]) -> None:
 def _difference(there: dict[str, Any], ours: dict[str, Any]) -> str:
     """The first thing that a person chose in which two plans differ."""
     theirs, expected = _pieces(there), _pieces(ours)
-    for key in ("name", "groups.protocol", "epsilon", "attributes", "method"):
+    for key in ("name", "groups.protocol", "epsilon", "attributes", "method", "shuffled"):
         if canonical(theirs.get(key)) != canonical(expected[key]):
             return f"{key} is {short(theirs.get(key), 60)}, not {short(expected[key], 60)}"
     return "edited since"

@@ -33,7 +33,7 @@ from ldp3.postprocessing.base import build_method
 from ldp3.printing import number, percent
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.results import names
-from ldp3.shuffling import Shuffled
+from ldp3.shuffling import Shuffled, require_mixed
 from ldp3.sizing.goals import Goal, OrderGoal, SumGoal, ValueGoal, single
 from ldp3.sizing.search import MOST_USERS
 from ldp3.sizing.solving import Asked, Option, Solver
@@ -246,10 +246,7 @@ def _require_mixed(
     number = isinstance(central, int | float) and not isinstance(central, bool) and central > 0
     require(number, "`central_epsilon`", "must be a number > 0", central)
     users = as_python(population)
-    fits = whole(users, 2, MOST_USERS)
-    require(fits, "`population`", "must be an integer from 2 to 10¹⁵: one is not mixed", users)
-    small = isinstance(delta, float) and 0 < delta < 1
-    require(small, "`delta`", "must be a number between 0 and 1", delta)
+    require_mixed("`population`", users, delta)
     return int(users), float(delta)  # type: ignore[call-overload,arg-type]
 
 

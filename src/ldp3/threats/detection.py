@@ -71,6 +71,8 @@ class Inspection:
         How many fake users there seem to be; None where no test can tell.
     labels
         What the targets are called.
+    n
+        How many reports were looked at.
     """
 
     tests: tuple[HonestyTest, ...]
@@ -78,6 +80,7 @@ class Inspection:
     targets: tuple[int, ...] = ()
     fakes: int | None = None
     labels: tuple[str, ...] = ()
+    n: int = 0
 
     @property
     def applied(self) -> tuple[float, ...]:
@@ -185,7 +188,7 @@ def inspect_batches(
         repeat_test(oracle, n, again, share),
     )
     name = collection.label if isinstance(collection, Plan) else str
-    return Inspection(tests, alpha, targets, fakes, tuple(map(name, targets)))
+    return Inspection(tests, alpha, targets, fakes, tuple(map(name, targets)), n)
 
 
 def sum_test(oracle: PureOracle, counts: IntArray, n: int) -> HonestyTest:

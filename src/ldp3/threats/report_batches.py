@@ -74,10 +74,11 @@ class ReportFiles:
     ) -> None:
         self._plan, self._paths, self._format = plan, paths, input_format
         self.refused: dict[str, int] = {}  # rows that the last call left out, by reason
+        self.seen: set[bytes] = set()  # identifiers that it met
 
     def __call__(self) -> Iterator[Reports]:
         kept = Kept(self._plan.oracle.empty)
-        self.refused = kept.refused
+        self.refused, self.seen = kept.refused, kept.seen
         for path in self._paths:
             for part in report_parts.parts_of(path, self._plan.wire, self._format):
                 report_parts.add_part(self._plan.wire, part, kept)
