@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # nobody must wait for what they do not use, nor `ldp3 --help
     from ldp3.recommendation.recommend import recommend as recommend
     from ldp3.reporting.figures import plot as plot
     from ldp3.reporting.page import report as report
+    from ldp3.reporting.statement import statement as statement
     from ldp3.results.table import Results as Results
     from ldp3.results.table import load_results as load_results
     from ldp3.sizing.size import size as size
@@ -84,6 +85,7 @@ _LAZY = {
     "report": "ldp3.reporting.page",
     "secure": "ldp3.randomness",
     "size": "ldp3.sizing.size",
+    "statement": "ldp3.reporting.statement",
     "stream": "ldp3.randomness",
     "verify": "ldp3.verification.verify",
 }

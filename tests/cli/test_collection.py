@@ -651,3 +651,46 @@ def test_an_unknown_executor_is_refused(folder: Path, run: Run) -> None:
     code, _, err = run("aggregate pages.ldp3.json reports.parquet -o x.json --executor fast")
     assert code == 2
     assert "--executor is 'threads', 'dask' or the address of a Dask scheduler, got 'fast'." in err
+
+
+def test_a_statement_is_a_page_or_printed(folder: Path, run: Run) -> None:
+    run(PLAN)
+    code, out, err = run("statement pages.ldp3.json")
+    assert (code, err) == (0, "")
+    assert out.startswith("## Statement on the collection “pages”")
+    assert "python -m ldp3.collection.vectors vectors.json pages.ldp3.json" in out
+    assert run("statement pages.ldp3.json -o page.html") == (0, "", "")
+    assert "<!doctype html>" in Path("page.html").read_text(encoding="utf-8")
+    told = json.loads(run("statement pages.ldp3.json --format json")[1])
+    assert told["odds"][0] == {"before": 0.5, "at_most": pytest.approx(0.7310585786)}
+    run("perturb pages.ldp3.json values.csv --no-header -o reports.bin")
+    run("aggregate pages.ldp3.json reports.bin -o counts.json")
+    assert "Of 1,000 reports so far" in run("statement pages.ldp3.json --counts counts.json")[1]
+
+
+def test_a_statement_of_a_large_epsilon_says_so_unless_quiet(folder: Path, run: Run) -> None:
+    run("plan -p grr -e 9 --domain pages.txt -o large.ldp3.json")
+    assert "note: ε = 9 hides little" in run("statement large.ldp3.json -o page.md")[2]
+    assert run("statement large.ldp3.json -q -o page.md") == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("pages.txt", "pages.txt: is not JSON"),
+        ("nothing.json", "nothing.json: there is no such file"),
+        ("edited.json", "was edited after it was made"),
+        ("pages.ldp3.json -o page.pdf", "is an .html or .md file, got 'page.pdf'"),
+        ("pages.ldp3.json -o pages.ldp3.json", "is read here, too"),
+        ("pages.ldp3.json --counts pages.ldp3.json", "is no 'ldp3 counts' file"),
+    ],
+)
+def test_a_mistake_with_a_statement_is_one_line(
+    folder: Path, run: Run, words: str, said: str
+) -> None:
+    run(PLAN)
+    edited = Path("pages.ldp3.json").read_text(encoding="utf-8").replace('"pages"', '"others"')
+    Path("edited.json").write_text(edited, encoding="utf-8")
+    code, out, err = run(f"statement {words}")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert said in err

@@ -32,6 +32,7 @@ from ldp3.cli.recommend import recommend
 from ldp3.cli.report import report
 from ldp3.cli.run import run
 from ldp3.cli.size import size
+from ldp3.cli.statement import statement
 from ldp3.cli.verify import verify
 from ldp3.errors import InDoubt, LDPError
 from ldp3.plugins import blame
@@ -62,7 +63,7 @@ app = App(
 )
 GROUPS: dict[Group, list[Callable[..., Any]]] = {
     COMPARE: [run, recommend, report],
-    DEPLOY: [size, plan, perturb, aggregate, merge, estimate, difference, inspect],
+    DEPLOY: [size, plan, statement, perturb, aggregate, merge, estimate, difference, inspect],
     EXTEND: [new, verify, convert],
 }
 TAKES = {  # where one or several may follow, which the parser's own line does not say

@@ -1,10 +1,12 @@
 """Test vectors for clients in any language: plans and words in, bytes of reports out.
 
     python -m ldp3.collection.vectors docs/wire-format-vectors.json
+    python -m ldp3.collection.vectors vectors.json pages.ldp3.json
 
-They hold every deployable protocol, by its name and by its `examples`: a new one needs no line
-here. Word i of case c of a plan is the start of the SHA-256 of "plan's name, c, i", but for the
-words that are put to the edges of the protocol's thresholds.
+The second are those of one plan, to check its clients; files that define its protocol may follow.
+The first hold every deployable protocol, by its name and by its `examples`: a new one needs no
+line here. Word i of case c of a plan is the start of the SHA-256 of "plan's name, c, i", but for
+the words that are put to the edges of the protocol's thresholds.
 """
 
 import json
@@ -53,13 +55,18 @@ def plans() -> Iterator[Plan]:
                     yield plan
 
 
-def vector(plan: Plan) -> dict[str, Any]:
-    """The plan; reports of values at both ends and between; on a small domain the edges."""
+def vector(plan: Plan, edges: bool = False) -> dict[str, Any]:
+    """The plan; reports of values at both ends and between; on a small domain the edges, too."""
     values = (0, 0, 1, plan.d // 2, plan.d - 1, plan.d - 1)
     reports = [_report(plan, value, case) for case, value in enumerate(values)]
-    if plan.d == SETTINGS[0][1]:
+    if edges or plan.d == SETTINGS[0][1]:
         reports += _at_edges(plan, len(values))
     return {"plan": plan.describe(), "reports": reports}
+
+
+def example(plan: Plan) -> dict[str, Any]:
+    """The first report of a plan's vectors."""
+    return _report(plan, 0, 0)
 
 
 def domains() -> Iterator[dict[str, Any]]:
@@ -161,11 +168,12 @@ class _Counted(Words):
         return super().take(count)
 
 
-def text() -> str:
-    """The file: one line for each report, and for each value."""
+def text(only: Plan | None = None) -> str:
+    """The file: one line for each report, and for each value; of one plan, or of all above."""
     head = json.dumps({"what": WHAT, "version": VERSION})[:-1]
-    vectors = ",\n".join(_lines(vector(plan), "reports") for plan in plans())
-    values = ",\n".join(_lines(domain, "codes") for domain in domains())
+    shown = map(vector, plans()) if only is None else [vector(only, edges=True)]
+    vectors = ",\n".join(_lines(one, "reports") for one in shown)
+    values = ",\n".join(_lines(one, "codes") for one in (domains() if only is None else ()))
     return f'{head},\n"vectors": [\n{vectors}\n],\n"domains": [\n{values}\n]}}\n'
 
 
@@ -176,6 +184,7 @@ def _lines(vector: dict[str, Any], cases: str) -> str:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("Name the file to write: python -m ldp3.collection.vectors FILE")
-    write_text(Path(sys.argv[1]), text())
+    if len(sys.argv) < 2:
+        sys.exit("Name the file to write: python -m ldp3.collection.vectors FILE [PLAN]")
+    file, *plan = sys.argv[1:]
+    write_text(Path(file), text(Plan.load(plan[0], plan[1:]) if plan else None))

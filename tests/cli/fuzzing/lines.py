@@ -216,6 +216,11 @@ class Line:
         words += self.maybe(0.4, "--confidence", self.one(["0.5", "0.95", *NUMBERS], 2))
         return words + self.maybe(0.4, "--format", self.one(["text", "csv", "json", "x"], 3))
 
+    def statement(self) -> list[str]:
+        words = [self.either("plan.json", self.file())]
+        words += self.maybe(0.3, "--counts", self.either("counts.json", self.file()))
+        return words + self.maybe(0.3, "-o", self.output("out.html", "out.md"))
+
     def report(self) -> list[str]:
         words = [self.either(self.rng.choice(["results.csv", "results"]), self.file())]
         return [*words, "-o", self.either("page.txt", self.rng.choice(OUTPUTS))]
@@ -263,7 +268,7 @@ class Line:
 COMMANDS: dict[str, Callable[[Line], list[str]]] = {
     "run": Line.run, "recommend": Line.recommend, "plan": Line.plan, "perturb": Line.perturb,
     "aggregate": Line.aggregate, "merge": Line.merge, "estimate": Line.estimate,
-    "difference": Line.difference,
+    "difference": Line.difference, "statement": Line.statement,
     "report": Line.report, "convert": Line.convert, "list": Line.list_, "new": Line.new,
     "verify": Line.verify, "": Line.nothing,
 }  # fmt: skip

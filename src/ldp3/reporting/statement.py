@@ -1,0 +1,203 @@
+"""What a plan means for the people who sign for it: one page, made from the plan alone.
+
+`templates/statement.txt` is the page, with holes for what the plan says. A line with an empty hole
+is left out; its first character says what it is.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
+from itertools import groupby
+from math import ceil, exp, log10
+from os import PathLike
+from pathlib import Path
+from shlex import join
+from string import Formatter
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ldp3 import randomness
+from ldp3.answers import Answer, Heading, Items, Passage, Snippet, Terms
+from ldp3.budget import said_of
+from ldp3.collection.aggregator import Aggregator
+from ldp3.collection.plan import Plan, as_plan
+from ldp3.collection.vectors import THRESHOLD, example
+from ldp3.collection.wire import TAG_BYTES
+from ldp3.errors import InvalidParameter, as_path, require
+from ldp3.files import write_text
+from ldp3.printing import number
+from ldp3.protocols.base import PureOracle
+from ldp3.reporting.html import render
+from ldp3.results import names
+
+BELIEVED = (0.5, 0.1, 0.01)  # before a report is seen
+LISTED, LONGEST = 4, 40  # labels that are named, and characters of one; the plan has all
+SHOWN_BYTES = 24  # of an example
+LOOKED_THROUGH = 10_000  # values; of more it is not said for which of them a report counts
+
+
+def statement(
+    plan: Plan | str | PathLike[str],
+    path: str | PathLike[str] | None = None,
+    *,
+    counts: str | PathLike[str] | None = None,
+    plugins: Iterable[str | Path] = (),
+) -> Answer:
+    """One page for those who are asked, who audit, and who answer for data protection.
+
+    Parameters
+    ----------
+    plan
+        A plan, or its file.
+    path
+        An .html or .md file to write it to.
+    counts
+        Counts of the collection: how many fake users would swap its two most frequent values.
+    plugins
+        Python files that define the protocol, where it is not one of ours.
+
+    Examples
+    --------
+    >>> from ldp3 import Plan, statement
+    >>> page = statement(Plan("colours", ["red", "green", "blue"], "oue", 1.0))
+    >>> "from 50 % to 73.1 %" in page.render("markdown")
+    True
+    """
+    target, extra = None if path is None else as_path(path), [str(file) for file in plugins]
+    ending = ".md" if target is None else target.suffix.lower()
+    require(ending in (".html", ".md"), "A statement", "is an .html or .md file", str(target))
+    made = as_plan(plan, extra)
+    words = _words(made) | {"files": join(["PLAN" if made is plan else str(plan), *extra])}
+    if counts is not None:
+        words |= _swapping(made, Aggregator.load(counts, extra), str(counts))
+    odds = {"before": BELIEVED, "at_most": [1 - _doubt(one, made.epsilon) for one in BELIEVED]}
+    drawn = {"value": made.label(0), "report": example(made)["report"]}
+    data = {"plan": made.describe(), "example": drawn, "odds": pl.DataFrame(odds)}
+    answer = Answer(_passages(words), data)
+    if target is not None:
+        parts = [(type(part).__name__, part) for part in answer.parts]
+        page = render("statement.html", {"name": made.name, "parts": parts})
+        write_text(target, page if ending == ".html" else answer.render("markdown") + "\n")
+    return answer
+
+
+def _passages(words: Mapping[str, Any]) -> list[Passage]:
+    """The page, with its holes filled."""
+    page = files("ldp3.reporting").joinpath("templates", "statement.txt")
+    made: list[Passage] = []
+    for mark, lines in groupby(page.read_text(encoding="utf-8").splitlines(), lambda one: one[0]):
+        said = [line[2:].format_map(words) for line in lines if all(map(words.get, _holes(line)))]
+        match mark:
+            case "#":
+                made += map(Heading, said)
+            case "-":
+                made.append(Items(said))
+            case "*":
+                halves = (line.partition(": ") for line in said)
+                made.append(Terms({term: [rest] for term, _, rest in halves}))
+            case "$":
+                made += [Snippet(line, "bash") for line in said]
+            case _:
+                made += said
+    return made
+
+
+def _holes(line: str) -> list[str]:
+    return [name.partition(".")[0] for _, name, _, _ in Formatter().parse(line) if name]
+
+
+def _words(plan: Plan) -> dict[str, Any]:
+    """What fills the holes."""
+    oracle, other, year = plan.oracle, plan.domain.other, 12 * plan.epsilon
+    sent, ratio = bytes.fromhex(example(plan)["report"]), oracle.privacy_ratio
+    factor = exp(plan.epsilon)
+    more = f" … ({len(sent):,} bytes)" if len(sent) > SHOWN_BYTES else ""
+    words = {
+        "plan": plan,
+        "name": _cut(plan.name),
+        "facts": ", ".join(plan.facts),
+        "value": _cut(plan.label(0)),
+        "report": f"{sent[:TAG_BYTES].hex()} {sent[TAG_BYTES:SHOWN_BYTES].hex()}{more}",
+        "tag": TAG_BYTES,
+        "rises": ", ".join(_rise(before, plan.epsilon) for before in BELIEVED),
+        "factor": f"{factor:,.{3 if factor < 1_000 else 0}f}",
+        "large": " ".join(said_of(plan.epsilon)),
+        "a_year": year,
+        "year": _rise(0.5, year),
+        "protocol": names.protocol(plan.protocol),
+        "layout": json.dumps(oracle.layout.describe()),
+        "constants": "; ".join(_constant(*one) for one in oracle.constants.items()) or "none",
+        "ratio": "Not stated by the protocol: rely on its proof, and on ldp3 verify",
+        "question": _cut(plan.domain.name),
+        "values": _few(plan, range(plan.d)),
+        "outside": "refused on the device" if other is None else f"reported as {_cut(other)}",
+        "lift": "an amount that the protocol does not say",
+    }
+    if ratio is not None:
+        held = "not above" if ratio <= randomness.exp(plan.epsilon) else "ABOVE the promised"
+        words["ratio"] = (
+            f"By these numbers no report is more than {number(float(ratio), 9)} times as likely "
+            f"under one value as under another, which is {held} e^{plan.epsilon:g}"
+        )
+    if isinstance(oracle, PureOracle):
+        lift = (1 - oracle.q) / (oracle.p - oracle.q)
+        words |= {"pure": oracle, "lift": f"up to {number(lift)} percentage points"}
+        if plan.d <= LOOKED_THROUGH:
+            reports, _ = plan.wire.accept(np.frombuffer(sent, dtype=np.uint8)[None], {})
+            codes = [v for v in range(plan.d) if oracle.supports(reports, v)[0]]
+            few = f": {_few(plan, codes)}" if codes else ""
+            words["counted"] = f"{len(codes):,} of {plan.d:,} values{few}"
+    return words
+
+
+def _swapping(plan: Plan, server: Aggregator, counts: str) -> dict[str, Any]:
+    """How many fake reports would swap the two values with the highest estimates."""
+    if server.plan.identifier != plan.identifier:
+        raise InvalidParameter(f"{counts}: are counts of another plan, {server.plan.name!r}.")
+    if not isinstance(plan.oracle, PureOracle):
+        return {}
+    frequencies, supports = server.estimate().frequencies, plan.oracle.support_counts(server.tally)
+    second, first = (int(code) for code in np.argsort(frequencies, kind="stable")[-2:])
+    return {
+        "server": server,
+        "first": _cut(plan.label(first)),
+        "second": _cut(plan.label(second)),
+        "lead": 100 * float(frequencies[first] - frequencies[second]),
+        "swap": int(supports[first] - supports[second]) + 1,  # one report changes it by one
+    }
+
+
+def _doubt(before: float, epsilon: float) -> float:
+    """What is left of a doubt at least: a report changes odds by e^ε at most."""
+    against = (1 - before) / before * exp(-epsilon)
+    return against / (1 + against)
+
+
+def _rise(before: float, epsilon: float) -> str:
+    """From one belief to another, with digits that tell it from certainty as far as people read.
+
+    >>> _rise(0.5, 1.0), _rise(0.5, 8.0), _rise(0.5, 40.0)
+    ('from 50 % to 73.1 %', 'from 50 % to 99.97 %', 'from 50 % to more than 99.9999 %')
+    """
+    doubt = _doubt(before, epsilon)
+    if doubt < 1e-6:
+        return f"from {100 * before:.0f} % to more than 99.9999 %"
+    digits = max(1, ceil(-log10(doubt)) - 2)
+    return f"from {100 * before:.0f} % to {100 * (1 - doubt):.{digits}f} %"
+
+
+def _constant(name: str, whole: int) -> str:
+    share = f" / 2⁶⁴ ≈ {number(whole / randomness.WORDS, 6)}" if whole >= THRESHOLD else ""
+    return f"{name} = {whole}{share}"
+
+
+def _few(plan: Plan, codes: Sequence[int]) -> str:
+    """Some labels, and how many more there are."""
+    more = f" and {len(codes) - LISTED:,} more" if len(codes) > LISTED else ""
+    return ", ".join(_cut(plan.label(code)) for code in codes[:LISTED]) + more
+
+
+def _cut(label: str) -> str:
+    return f"“{label if len(label) <= LONGEST else label[: LONGEST - 1] + '…'}”"
