@@ -68,6 +68,14 @@ def test_the_person_reads_what_a_report_can_tell() -> None:
     assert "from 50 % to more than 99.9999 %" in large
 
 
+def test_what_a_shuffler_adds_comes_after_the_local_epsilon_and_with_its_condition() -> None:
+    plan = ldp3.Plan("x", PAGES, "grr", 1.0, batch=10_000, delta=1e-9)
+    said = ldp3.statement(plan).render("text")
+    assert said.index("e^1 = 2.718") < said.index(str(plan.shuffled))
+    assert f"{plan.shuffled} This holds only if nothing" in said
+    assert "shuffler" not in ldp3.statement(ldp3.Plan("x", PAGES, "grr", 1.0)).render("text")
+
+
 @pytest.mark.parametrize("protocol", deployable())
 def test_the_example_is_the_first_of_the_vectors_that_the_page_names(
     protocol: str, tmp_path: Path
@@ -95,7 +103,7 @@ def test_the_example_counts_for_the_values_that_the_server_counts_it_for() -> No
     answer = ldp3.statement(plan)
     server = ldp3.Aggregator(plan)
     server.add([bytes.fromhex(answer.data["example"]["report"])])
-    held = [plan.label(v) for v in np.flatnonzero(server.tally.total)]
+    held = [plan.label(int(v)) for v in np.flatnonzero(server.tally.total)]
     named = ", ".join(f"“{label}”" for label in held[:4])
     assert f"counts this example for {len(held)} of 7 values: {named}" in items(answer)[2]
 

@@ -124,6 +124,7 @@ def _words(plan: Plan) -> dict[str, Any]:
         "rises": ", ".join(_rise(before, plan.epsilon) for before in BELIEVED),
         "factor": f"{factor:,.{3 if factor < 1_000 else 0}f}",
         "large": " ".join(said_of(plan.epsilon)),
+        "shuffled": plan.shuffled and str(plan.shuffled),
         "a_year": year,
         "year": _rise(0.5, year),
         "protocol": names.protocol(plan.protocol),
