@@ -289,12 +289,14 @@ def _tail(
 def _integral(
     c: FloatArray, k: FloatArray, n: int, p: float, q: float, side: IntArray
 ) -> FloatArray:
+    from scipy.special import log1p  # NumPy's rounds 1 + z first, which n people would notice
+
     saddle, spread = _saddle(c, k, n, p, q)
     t = side * np.clip(np.abs(saddle), np.minimum(1 / spread, 0.5), STEEPEST)
     step = np.minimum(np.pi, REACH / spread) / POINTS
     s = t[..., None] + 1j * step[..., None] * np.arange(POINTS + 1)
     rise = np.expm1(s)
-    exponent = k[..., None] * np.log1p(p * rise) + (n - k)[..., None] * np.log1p(q * rise)
+    exponent = k[..., None] * log1p(p * rise) + (n - k)[..., None] * log1p(q * rise)
     value = np.exp(exponent - s * c[..., None]) / -np.expm1(-side[..., None] * s)
     value[..., [0, -1]] /= 2  # the other half of the line is the mirror image of this one
     return np.asarray(value.real.sum(axis=-1) * step / np.pi)

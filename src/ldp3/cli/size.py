@@ -23,7 +23,7 @@ def size(
     method: Annotated[str, options.METHOD_NAMES, Parameter(name=["--method", "-m"])] = "none",
     protocols: options.Protocols = ["all"],  # noqa: B006
     confidence: options.Confidence = 0.95,
-    rounds: Annotated[int, options.WHOLE] = 52,
+    rounds: Annotated[int | None, options.WHOLE] = None,
     shuffled: Annotated[bool, Parameter(negative="")] = False,
     delta: float | None = None,
     central_epsilon: float | None = None,
@@ -55,14 +55,14 @@ def size(
     method
         For l1: what post-processes the estimate; needs a sample.
     rounds
-        How often the same people are asked, for what that costs.
+        How often the same people are asked, for what that costs; 52 if not given.
     shuffled
         Say which central (ε, δ) holds, too, if a shuffler that you trust mixes the reports.
     delta
         The δ of that promise, such as 1e-6: far below one over the users.
     central_epsilon
         In place of --epsilon, with --population and --delta: each protocol takes the largest ε that
-        keeps this one if its reports are mixed.
+        keeps this one if its reports are mixed, over all --rounds if these are given.
     figure
         Draw the error against users for several ε into this .svg, .pdf or .png file.
     """

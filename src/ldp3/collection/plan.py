@@ -35,7 +35,7 @@ from ldp3.postprocessing.base import DEFAULT, canonical_method
 from ldp3.protocols.base import FrequencyOracle, build_oracle
 from ldp3.randomness import WORDS
 from ldp3.results import names
-from ldp3.shuffling import Shuffled, require_mixed, rounded_up
+from ldp3.shuffling import Shuffled, require_mixed, three_digits
 
 SHOWN = 8  # labels in a notebook, at most
 
@@ -120,7 +120,7 @@ class Plan:
         """The central ε to claim; whatever is claimed is computed, wherever it comes from."""
         require_mixed("`batch`", batch, delta)
         blanket = self.oracle.blanket
-        central = rounded_up(blanket.epsilon(batch, delta)) if claimed is None else claimed
+        central = three_digits(blanket.epsilon(batch, delta)) if claimed is None else claimed
         less = isinstance(central, float) and 0 < central < self.epsilon
         if not less or blanket.delta(central, batch) > delta:
             what = "less than the local one" if claimed is None else short(claimed)

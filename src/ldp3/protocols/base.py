@@ -394,22 +394,21 @@ class PureOracle(FrequencyOracle):
     @property
     def distinguishers(self) -> tuple[Distinguisher, ...]:
         if self.d == 2:
-            return (Distinguisher(self.p, self.q, None),)
+            return tuple(Distinguisher(self.p, self.q, one, 0.0) for one in (self.p, self.q))
         first, second, truths = np.array([0]), np.array([1]), np.eye(3, self.d)
         own = self.support_both(first, second, truths[0])
         other = self.support_both(first, second, truths[2])  # all others hold a third value
         if own is None or other is None:
             return ()
         both, rest = float(own[0]), float(other[0])
-        found = [Distinguisher(self.p - both, self.q - both, self.q - rest)]
+        found = [(self.p - both, self.q - both, self.q - rest)]
         if self.support_ratio is not None:
             # of reports with two levels, how often x alone of the three is supported is known, too
             ratio = float(self.support_ratio)
             three = (rest - both / ratio) / (ratio - 1)
             alone = self.p / ratio - 2 * both / ratio + three
-            if alone > 0:
-                found.append(Distinguisher(ratio * alone, alone, alone))
-        return tuple(found)
+            found.append((ratio * alone, alone, alone))
+        return tuple(Distinguisher(*rates, rates[2]) for rates in found if rates[2] > 0)
 
     def report_of(self, members: BoolArray) -> Reports | None:  # noqa: ARG002
         """Reports that support exactly these sets, shape `(n, d)`, of any sizes there are."""

@@ -143,7 +143,7 @@ def size(
     method: str = "none",
     protocols: Named | Sequence[Named] = "all",
     confidence: float = 0.95,
-    rounds: int = ROUNDS,
+    rounds: int | None = None,
     delta: float | None = None,
     central_epsilon: float | None = None,
     seed: int = 0,
@@ -171,12 +171,12 @@ def size(
     confidence
         Of the interval, and how often the order is to be right.
     rounds
-        How often the same people are asked, for what that costs.
+        How often the same people are asked, for what that costs; 52 if not given.
     delta
         Say, too, which central (ε, δ) holds if a trusted shuffler mixes the reports.
     central_epsilon
         In place of `epsilon`, with `population` and `delta`: each protocol takes the largest ε that
-        keeps this one if the reports of one collection are mixed.
+        keeps this one if its reports are mixed, over all `rounds` if these are given.
     seed
         Where simulated collections start.
     plugins
@@ -189,7 +189,8 @@ def size(
     """
     sure = isinstance(confidence, int | float) and 0.5 <= confidence < 1
     require(sure, "`confidence`", "must be at least 0.5 and below 1", confidence)
-    require(whole(as_python(rounds), 1), "`rounds`", "must be at least 1", rounds)
+    often = ROUNDS if rounds is None else as_python(rounds)
+    require(whole(often, 1), "`rounds`", "must be at least 1", rounds)
     files = [as_path(path, "a plug-in") for path in several(plugins, "`plugins`")]
     modules = load_plugins(files)
     frequencies = _frequencies(data, domain_size, value_share, files)
@@ -208,12 +209,12 @@ def size(
     else:
         asked = "error"
         users, small = _require_mixed(epsilon, population, error, central_epsilon, delta)
-        options = solver.mixed(central_epsilon, users, small)
+        options = solver.mixed(central_epsilon, users, small, 1 if rounds is None else often)
     if not options:
         raise InvalidParameter(f"No protocol serves {len(frequencies):,} values: name others.")
     best, near = options[0], solver.near(options)
     oracle = solver.oracles(best.epsilon)[best.protocol]
-    counts = [] if delta is None else sorted({1, rounds})
+    counts = [] if delta is None else sorted({1, often})
     enough = best.users > 1 or not counts
     require(enough, "`population`", "must be at least 2: one report is not mixed", best.users)
     return Size(
@@ -225,12 +226,12 @@ def size(
         confidence,
         options,
         near.half(asked, best),
-        rounds,
-        near.repeated(asked, best, rounds),
+        often,
+        near.repeated(asked, best, often),
         aim.simulated,
         aim.source(oracle, best.users),
         solver.near(options[:1]).least_error,
-        tuple(oracle.shuffled(best.users, float(delta or 0), often) for often in counts),
+        tuple(oracle.shuffled(best.users, float(delta or 0), count) for count in counts),
     )
 
 

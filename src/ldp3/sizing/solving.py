@@ -56,9 +56,7 @@ class Solver:
             found.append(Option(spec, epsilon, n, off, oracle.report_bits))
         return tuple(sorted(found, key=lambda option: (option.users, option.error)))
 
-    def mixed(
-        self, central: float, users: int, delta: float, rounds: int = 1
-    ) -> tuple[Option, ...]:
+    def mixed(self, central: float, users: int, delta: float, rounds: int) -> tuple[Option, ...]:
         """The error of every protocol at the largest ε that keeps a central one if shuffled."""
         found: list[Option] = []
         for choice in self.protocols:
