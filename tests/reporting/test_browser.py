@@ -1,7 +1,9 @@
 """The page in a real browser, headless and with the network cut."""
 
 import json
+import re
 import shutil
+from base64 import b64decode
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -501,3 +503,19 @@ def test_without_scripts_there_are_answers_and_numbers_and_nothing_empty(
         assert numbers[0].startswith(results.sheets()[0].cell("grr", "none").text)
     finally:
         browser.cdp("Emulation.setScriptExecutionDisabled", value=False)
+
+
+def test_a_statement_fits_a_phone_and_one_sheet(browser: Browser, tmp_path: Path) -> None:
+    labels, path = [f"{EVIL} {'x' * 80} {i}" for i in range(300)], tmp_path / "page.html"
+    long = ldp3.Plan("a" * 60, labels, "olh", 8.5, batch=10_000_000, delta=1e-9)
+    ldp3.statement(long, path)
+    browser.cdp("Emulation.setDeviceMetricsOverride", width=390, height=900,
+                deviceScaleFactor=1, mobile=True)  # fmt: skip
+    browser.log(), browser.requests()
+    browser.driver.get(path.as_uri())
+    assert browser.js("return document.documentElement.scrollWidth") == 390
+    assert browser.js("return document.scripts.length") == 0
+    assert set(browser.requests()) == {path.as_uri()}
+    assert browser.log() == []
+    sheets = browser.cdp("Page.printToPDF", paperWidth=8.27, paperHeight=11.69)["data"]
+    assert len(re.findall(rb"/Type\s*/Page\b", b64decode(sheets))) == 1
