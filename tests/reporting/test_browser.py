@@ -239,7 +239,7 @@ def test_one_can_compare_protocols_and_pick_a_combination(browser: Browser, page
     ticks = browser.texts("#error .role-axis-label text")
     assert "1.0" in ticks or "1" in ticks
     browser.all("#ratio")[0].click()
-    browser.until(lambda: "ℓ1" in browser.texts("#error .role-axis-title text"))
+    browser.until(lambda: "ℓ1 (share of people)" in browser.texts("#error .role-axis-title text"))
     browser.choose("method", "none")  # before and after are the same: one set of points
     browser.until(lambda: browser.marks("frequencies", "symbol") == 8)
     browser.choose("protocol", "GRR")

@@ -9,8 +9,9 @@ import pytest
 
 import ldp3
 from ldp3.errors import LDPError
+from ldp3.printing import number
 from ldp3.results.table import Results
-from tests.reporting.examples import several
+from tests.reporting.examples import EVIL, several
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +46,11 @@ def test_every_figure_comes_as_pdf_svg_and_png(folder: Path) -> None:
 
 def test_tables_and_references_stand_beside_them(folder: Path) -> None:
     assert r"\toprule" in (folder / "table-l1-0.5.tex").read_text()
-    assert (folder / "table-l1-1.md").read_text().startswith("ℓ1 (lower is better) at ε = 1")
+    assert (
+        (folder / "table-l1-1.md")
+        .read_text()
+        .startswith("ℓ1 (share of people, lower is better) at ε = 1")
+    )
     assert "wang2017locally" in (folder / "references.bib").read_text()
 
 
@@ -132,6 +137,7 @@ def test_several_datasets_have_a_folder_each(tmp_path: Path) -> None:
     assert [file.parent.name for file in written] == [
         "script_document.title_owned_script",
         "the_other_one",
+        tmp_path.name,  # a table of both
     ]
 
 
@@ -144,3 +150,46 @@ def test_without_a_folder_a_notebook_shows_the_figures(results: Results) -> None
     assert drawn._repr_html_().count("data:image/svg+xml;base64,") == 6
     for text in drawn.drawn.values():
         ElementTree.fromstring(text)
+
+
+def test_one_chooses_protocols_and_methods(tmp_path: Path) -> None:
+    written = ldp3.plot(
+        several(), tmp_path, "l1", None, ["md", "svg"], protocols=["OUE", "grr"], methods="Norm-Sub"
+    )
+    assert any(file.name == "error-by-protocol-l1.svg" for file in written)
+    assert not any(file.name.startswith("wins") for file in written)
+    table = (tmp_path / "table-l1-1.md").read_text(encoding="utf-8")
+    assert [row.split(" | ")[0] for row in table.splitlines() if row.startswith("|")] == [
+        "| protocol", "| ---", "| GRR", "| OUE", "| wins", "| × limit",
+    ]  # fmt: skip
+    heat = (tmp_path / "heatmap-l1-1.svg").read_text(encoding="utf-8")
+    assert ">OUE<" in heat
+    assert ">OLH<" not in heat
+    drawn = ldp3.plot(several(), protocols="oue", methods="none").drawn
+    assert not [text for text in drawn.values() if ">GRR<" in text]
+    with pytest.raises(LDPError, match=r"hold no protocol 'ss': they hold grr, oue, olh"):
+        ldp3.plot(several(), tmp_path, protocols="Subset Selection")
+
+
+DATASETS = (EVIL, "another")
+
+
+def test_one_table_shows_all_datasets_and_epsilons(tmp_path: Path) -> None:
+    made = replace(several(), datasets={}, means=None)
+    other = made.table.with_columns(dataset=pl.lit("another"), value=2 * pl.col("value"))
+    both = replace(made, table=pl.concat([made.table, other]))
+    ldp3.plot(both, tmp_path, "l1", [0.5, 2], ["tex"], protocols=["grr", "oue"], methods="none")
+    source = (tmp_path / "overview-l1.tex").read_text(encoding="utf-8")
+    assert r"\label{tab:overview-l1}" in source
+    rows = [line.split(" & ") for line in source.splitlines() if " & " in line]
+    assert {row[0].strip() for row in rows[1:]} == {f"{d}, {e}" for d in DATASETS for e in (0.5, 2)}
+    assert {name.strip(" \\") for name in rows[0][1:]} == {"GRR", "OUE"}
+    by_hand = both.table.filter(dataset="another", metric="l1", epsilon=2.0, method="none")
+    for (protocol,), part in by_hand.group_by("protocol"):
+        if protocol in ("grr", "oue"):
+            assert number(float(part["value"].mean())) in source  # type: ignore[arg-type]
+
+
+def test_one_question_needs_no_overview(tmp_path: Path) -> None:
+    files = ldp3.plot(several(), tmp_path, "l1", 1.0, ["tex", "md"])
+    assert {file.name for file in files} == {"table-l1-1.tex", "table-l1-1.md"}

@@ -43,10 +43,11 @@ def test_a_figure_is_as_wide_as_a_column_and_its_fonts_are_in_it(tmp_path: Path)
 def test_a_figure_says_what_it_shows_in_the_words_of_the_literature() -> None:
     found = Findings(several())
     heat = svg(print_charts.heat(found, "l1", 1.0))
-    assert all(f">{word}<" in heat for word in ("OUE", "Norm-Sub", "ℓ1 at ε = 1, in units of 0.1"))
+    read = "ℓ1 (share of people) at ε = 1, in units of 0.1"
+    assert all(f">{word}<" in heat for word in ("OUE", "Norm-Sub", read))
     leader = found.candidates("l1", 0.5)[0]
     lines = svg(print_charts.error(found, "l1", "protocol"))
-    assert f">ℓ1, {names.method(leader.method)}<" in lines
+    assert f">ℓ1 (share of people), {names.method(leader.method)}<" in lines
     assert "{metric}" not in heat + lines
     assert "var(--" not in heat + lines
 

@@ -6,7 +6,7 @@ import pytest
 
 from ldp3.kinds import every_kind, find, plain
 from ldp3.plugins import load_plugins
-from ldp3.results.names import fake_users, written
+from ldp3.results.names import fake_users, measure, reading, unit, written
 from ldp3.specs import canonical
 
 READ = {
@@ -58,3 +58,27 @@ def test_what_is_read_can_be_typed(kind: str) -> None:
 def test_a_number_of_fake_users_is_a_share_or_people() -> None:
     assert fake_users(0.05) == "5% fake users"
     assert (fake_users(1), fake_users(300)) == ("1 fake user", "300 fake users")
+
+
+def test_a_metric_is_read_with_its_unit(tmp_path: Path) -> None:
+    assert (unit("kl(n=5)"), unit("emd")) == ("nats", "unit of the values")
+    assert (measure("kl"), measure("ndcg(k=3)")) == ("KL (nats)", "NDCG(k=3)")
+    assert reading("l1", "lower") == "share of people, lower is better"
+    assert reading("kendall", "higher") == "higher is better"
+    source = """from ldp3 import Metric
+class Cost(Metric):
+    unit = "euros"
+    def compare(self, truth, frequencies):
+        return 0.5
+"""
+    (tmp_path / "cost.py").write_text(source)
+    assert measure("no_such_metric") == "no_such_metric"
+    load_plugins([tmp_path / "cost.py"])
+    assert measure("cost") == "Cost (euros)"
+
+
+def test_units_stand_in_the_documentation() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")
+    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| ")]
+    units = {row[0].split("`")[1]: row[2].strip() for row in rows if "`" in row[0]}
+    assert units == {name: cls.unit for name, cls in find(every_kind()["metrics"]).items()}

@@ -76,7 +76,7 @@ def test_latex_balances_and_writes_names_as_papers_do() -> None:
     source = rendered(SHEET, "latex")
     assert source.count("{") == source.count("}")
     assert "protocol & none & average & Norm & Norm-Sub" in source
-    assert r"$\ell_1$ (lower is better) at $\varepsilon$ = 1" in source
+    assert r"$\ell_1$ (share of people, lower is better) at $\varepsilon$ = 1" in source
     assert r"\toprule" in source
     assert r"\label{tab:small-l1-1}" in source
     assert r"\underline{\mathbf{1.20}}{\scriptstyle\pm0.14}" in source
@@ -113,7 +113,7 @@ def test_many_epsilons_stand_across_one_table() -> None:
     assert len(rendering.parts(sheets)) == 6  # a table and a sentence each
     made = Answer(rendering.parts([*sheets, replace(SHEET, at=replace(SHEET.at, epsilon=4.0))]), {})
     lines = made.render().splitlines()
-    assert lines[0].startswith("ℓ1 (lower is better) against ε · small")
+    assert lines[0].startswith("ℓ1 (share of people, lower is better) against ε · small")
     assert lines[2].split() == ["ε", "0.5", "1", "2", "4"]
     assert lines[3].split() == ["OUE", "Norm-Sub", *(["0.0012", "**"] * 4)]
     assert len(made.render(width=30).split("\n\n")) > 4  # columns that do not fit follow below

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
@@ -76,7 +76,7 @@ class TargetShare(Metric):
         The same for one dataset.
     """
 
-    better: ClassVar[Literal["lower", "higher"]] = "lower"
+    unit: ClassVar[str] = "share of people"
 
     targets: tuple[str, ...] = ("top:10",)
     seed: int = 0

@@ -15,6 +15,12 @@ _several = Parameter(consume_multiple=True)
 Metrics = Annotated[
     list[str] | None, _several, options.METRIC_NAMES, Parameter(name=["--metrics", "-u"])
 ]
+Protocols = Annotated[
+    list[str] | None, _several, options.PROTOCOL_NAMES, Parameter(name=["--protocols", "-p"])
+]
+Methods = Annotated[
+    list[str] | None, _several, options.METHOD_NAMES, Parameter(name=["--methods", "-m"])
+]
 Epsilons = Annotated[list[str] | None, _several, Parameter(name=["--epsilon", "-e"])]
 Formats = Annotated[list[str] | None, _several]
 
@@ -27,6 +33,8 @@ def report(
     figures: Path | None = None,
     metrics: Metrics = None,
     epsilon: Epsilons = None,
+    protocols: Protocols = None,
+    methods: Methods = None,
     format: Formats = None,
 ) -> None:
     """Show results: one HTML page that works offline, or figures and tables for papers.
@@ -46,6 +54,10 @@ def report(
         Show these metrics only.
     epsilon
         Show these ε only.
+    protocols
+        Show these protocols only.
+    methods
+        Show these methods only; without any is none.
     format
         What to write into the folder: pdf, svg, png, tex, md, bib; all by default.
     """
@@ -68,6 +80,8 @@ def report(
         joined([load_results(one) for one in (results, *others)]),
         None if metrics is None else options.specs("-u", metrics),
         None if epsilon is None else options.numbers(epsilon),
+        None if protocols is None else options.specs("-p", protocols),
+        None if methods is None else options.specs("-m", methods),
     )
     Console().notes(said_of(*found.table["epsilon"].unique()))
     if output is not None:

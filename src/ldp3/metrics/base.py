@@ -19,6 +19,7 @@ class Metric(ABC):
 
     aliases: ClassVar[tuple[str, ...]] = ()
     title: ClassVar[str] = ""  # as papers write it, where that is not the name of the class
+    unit: ClassVar[str] = ""  # of its values, where people read them
     better: ClassVar[Literal["lower", "higher"]] = "lower"
     bayes: ClassVar[Literal["mean", "median"] | None] = None  # the point of a posterior it wants
     needs_order: ClassVar[bool] = False  # says little about labels that have none

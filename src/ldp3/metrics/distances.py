@@ -21,6 +21,7 @@ class L1(Metric):
     0.25
     """
 
+    unit: ClassVar[str] = "share of people"
     title: ClassVar[str] = "ℓ1"
     aliases: ClassVar[tuple[str, ...]] = (
         "manhattan", "manhattan distance", "l1 distance", "ℓ1 distance", "L1-norm",
@@ -40,6 +41,7 @@ class L2(Metric):
     0.5
     """
 
+    unit: ClassVar[str] = "share of people"
     title: ClassVar[str] = "ℓ2"
     aliases: ClassVar[tuple[str, ...]] = (
         "euclidean", "euclidean distance", "l2 distance", "ℓ2 distance", "L2-norm",
@@ -61,6 +63,7 @@ class MAE(Metric):
     0.125
     """
 
+    unit: ClassVar[str] = "share of people"
     aliases: ClassVar[tuple[str, ...]] = ("mean absolute error",)
     bayes: ClassVar[Literal["mean", "median"] | None] = "median"
 
@@ -79,6 +82,7 @@ class MSE(Metric):
     0.03125
     """
 
+    unit: ClassVar[str] = "squared share of people"
     aliases: ClassVar[tuple[str, ...]] = ("mean squared error",)
     bayes: ClassVar[Literal["mean", "median"] | None] = "mean"
 
@@ -95,6 +99,7 @@ class Linf(Metric):
     0.25
     """
 
+    unit: ClassVar[str] = "share of people"
     title: ClassVar[str] = "ℓ∞"
     aliases: ClassVar[tuple[str, ...]] = ("l∞", "max", "chebyshev", "l infinity")
 
@@ -113,6 +118,7 @@ class TV(Metric):
     0.25
     """
 
+    unit: ClassVar[str] = "share of people"
     aliases: ClassVar[tuple[str, ...]] = ("total variation", "total variation distance")
     bayes: ClassVar[Literal["mean", "median"] | None] = "median"
 

@@ -66,6 +66,7 @@ class KL(Divergence):
     0.5493
     """
 
+    unit: ClassVar[str] = "nats"
     aliases: ClassVar[tuple[str, ...]] = (
         "KL-divergence", "Kullback-Leibler", "Kullback-Leibler Divergence", "relative entropy",
     )  # fmt: skip
@@ -87,6 +88,7 @@ class JS(Divergence):
     0.1308
     """
 
+    unit: ClassVar[str] = "nats"
     aliases: ClassVar[tuple[str, ...]] = ("Jensen-Shannon", "JS-divergence")
 
     def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:

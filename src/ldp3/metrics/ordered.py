@@ -36,6 +36,7 @@ class EMD(Metric):
     2.75
     """
 
+    unit: ClassVar[str] = "unit of the values"
     aliases: ClassVar[tuple[str, ...]] = (
         "Earth Mover's Distance", "Earth Mover’s Distance", "Earth Movers Distance",
         "Wasserstein", "Wasserstein distance",
@@ -79,6 +80,7 @@ class KS(Metric):
     0.25
     """
 
+    unit: ClassVar[str] = "share of people"
     aliases: ClassVar[tuple[str, ...]] = ("Kolmogorov-Smirnov",)
     needs_order: ClassVar[bool] = True
 
@@ -100,6 +102,7 @@ class RangeQuery(Metric):
     0.16666666666666666
     """
 
+    unit: ClassVar[str] = "share of people"
     title: ClassVar[str] = "Range query"
     aliases: ClassVar[tuple[str, ...]] = (
         "range query error",

@@ -112,6 +112,7 @@ class TopK(Ranking):
     0.5
     """
 
+    unit: ClassVar[str] = "share of the top k"
     title: ClassVar[str] = "Top-k"
     aliases: ClassVar[tuple[str, ...]] = ("precision", "precision at k", "top-k precision")
 

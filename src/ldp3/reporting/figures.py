@@ -20,7 +20,8 @@ from ldp3.reporting.charts import Spec
 from ldp3.reporting.citations import bibtex, used_by
 from ldp3.reporting.filtering import clean, each_dataset, selected
 from ldp3.reporting.findings import Findings
-from ldp3.results.rendering import parts
+from ldp3.results.rendering import against_epsilon, parts
+from ldp3.results.sheets import Sheet
 from ldp3.results.table import Results
 from ldp3.sizing.size import Size
 
@@ -53,6 +54,9 @@ def plot(
     path: None = None,
     metrics: str | Sequence[str] | None = None,
     epsilons: float | Sequence[float] | None = None,
+    *,
+    protocols: str | Sequence[str] | None = None,
+    methods: str | Sequence[str] | None = None,
 ) -> Figures: ...
 @overload
 def plot(
@@ -61,6 +65,9 @@ def plot(
     metrics: str | Sequence[str] | None = None,
     epsilons: float | Sequence[float] | None = None,
     formats: str | Sequence[str] = FORMATS,
+    *,
+    protocols: str | Sequence[str] | None = None,
+    methods: str | Sequence[str] | None = None,
 ) -> list[Path]: ...
 def plot(
     results: Results,
@@ -68,6 +75,9 @@ def plot(
     metrics: str | Sequence[str] | None = None,
     epsilons: float | Sequence[float] | None = None,
     formats: str | Sequence[str] = FORMATS,
+    *,
+    protocols: str | Sequence[str] | None = None,
+    methods: str | Sequence[str] | None = None,
 ) -> Figures | list[Path]:
     """Figures of results: in a notebook, or every figure and table for a paper in a folder.
 
@@ -80,13 +90,13 @@ def plot(
     path
         The folder to write into; the files come back. Without one the figures do, to be looked at:
         those of the first metric and the strictest ε, unless others are named.
-    metrics, epsilons
+    metrics, epsilons, protocols, methods
         Of which; of all by default.
     formats
         What to write: pdf, svg, png (figures), tex, md (tables), bib (references).
     """
-    some = each_dataset(selected(results, metrics, epsilons))
-    parts = {name: clean(part) for name, part in some.items()}
+    some = selected(results, metrics, epsilons, protocols, methods)
+    parts = {name: clean(part) for name, part in each_dataset(some).items()}
     if path is None:
         return _inline(parts, metrics is None, epsilons is None)
     wanted = [formats] if isinstance(formats, str) else several(formats, "`formats`")
@@ -98,7 +108,7 @@ def plot(
         found, own = Findings(part), folder / names[name] if len(parts) > 1 else folder
         _make(own)
         written += [*_write_texts(found, own, wanted), *_write_figures(found, own, wanted)]
-    return written
+    return written + _write_overviews(clean(some), folder, wanted)
 
 
 def plot_size(found: Size, path: str | Path) -> None:
@@ -152,6 +162,21 @@ def _write_texts(found: Findings, folder: Path, formats: Sequence[str]) -> list[
     for name, text in texts.items():
         write_text(folder / name, text + "\n")
     return [folder / name for name in texts]
+
+
+def _write_overviews(results: Results, folder: Path, formats: Sequence[str]) -> list[Path]:
+    """For each metric one table of all its datasets and ε, where there are several."""
+    asked: dict[str, list[Sheet]] = {}
+    for sheet in results.sheets():
+        asked.setdefault(sheet.metric, []).append(sheet)
+    written = []
+    for metric, name in _file_names(asked).items():
+        for kind, format in TEXTS.items():
+            if kind in formats and len(asked[metric]) > 1:
+                file = folder / f"overview-{name}.{kind}"
+                write_text(file, Answer([against_epsilon(asked[metric])], {}).render(format) + "\n")
+                written.append(file)
+    return written
 
 
 def _write_figures(found: Findings, folder: Path, formats: Sequence[str]) -> list[Path]:

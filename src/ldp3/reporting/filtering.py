@@ -1,4 +1,4 @@
-"""Some of results: by metric and ε, one dataset at a time; and what cannot be shown is refused."""
+"""Some of results, or one dataset at a time; and what cannot be shown is refused."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -9,7 +9,6 @@ import polars as pl
 from ldp3 import kinds, specs
 from ldp3.attacks.targets import TargetShare
 from ldp3.errors import InvalidData, InvalidParameter, LDPError, several, short
-from ldp3.metrics.base import Metric
 from ldp3.results.axes import CONDITIONS, LIMITS, PLACE, SCHEMA, Conditions, said
 from ldp3.results.table import Results
 
@@ -29,13 +28,18 @@ def selected(
     results: Results,
     metrics: str | Sequence[str] | None = None,
     epsilons: float | Sequence[float] | None = None,
+    protocols: str | Sequence[str] | None = None,
+    methods: str | Sequence[str] | None = None,
 ) -> Results:
-    """The results of these metrics and ε; of all where none are named."""
+    """The results of these metrics, ε, protocols and methods; of all where none are named."""
     require_results(results)
     table = results.table
-    if metrics is not None:
-        names = [metrics] if isinstance(metrics, str) else several(metrics, "`metrics`")
-        table = _among(table, "metric", [_canonical(name) for name in names])
+    named = {"metrics": metrics, "protocols": protocols, "methods": methods}
+    for what, given in named.items():
+        if given is not None:
+            chosen = [given] if isinstance(given, str) else several(given, f"`{what}`")
+            wanted = [_canonical(kinds.every_kind()[what], spec) for spec in chosen]
+            table = _among(table, what.removesuffix("s"), wanted)
     if epsilons is not None:
         one = isinstance(epsilons, int | float)
         table = _among(table, "epsilon", [epsilons] if one else several(epsilons, "`epsilons`"))
@@ -176,7 +180,7 @@ def _among(table: pl.DataFrame, column: str, wanted: Sequence[object]) -> pl.Dat
     return table.filter(pl.any_horizontal(pl.col(column) == one for one in wanted))
 
 
-def _canonical(name: str) -> str:
+def _canonical(kind: type, name: str) -> str:
     with suppress(LDPError):  # of a plug-in that is not at hand: as it is
-        return specs.canonical(Metric, name)
+        return "+".join(specs.canonical(kind, part) for part in specs.split(name, "+"))
     return name

@@ -115,9 +115,10 @@ def _dataset(found: Findings, attacked: UnderAttack | None) -> dict[str, Any]:
 def _table(sheet: Sheet) -> dict[str, Any]:
     """What is read where scripts are off."""
     factor = f", in units of {10.0**sheet.exponent:g}" if sheet.exponent else ""
+    read = names.reading(sheet.metric, sheet.better)
     return {
-        "said": f"Mean {names.metric(sheet.metric)} ({sheet.better} is better) at "
-        f"ε = {sheet.epsilon:g}{factor}. ★ best of all, ≈ tied with it.",
+        "said": f"Mean {names.metric(sheet.metric)} ({read}) at ε = {sheet.epsilon:g}{factor}. "
+        f"★ best of all, ≈ tied with it.",
         "methods": [names.method(m) for m in sheet.methods],
         "rows": [
             {"protocol": names.protocol(p), "cells": [_cell(sheet, p, m) for m in sheet.methods]}

@@ -9,6 +9,7 @@ from ldp3.reporting.attack_charts import attack_charts
 from ldp3.reporting.charts import charts
 from ldp3.reporting.findings import Findings, Frequencies
 from ldp3.reporting.under_attack import UnderAttack
+from ldp3.results import names
 from ldp3.results.axes import Conditions
 from ldp3.results.sheets import Sheet
 from ldp3.results.verdict import Compared, comparisons
@@ -59,6 +60,8 @@ def _sheet(found: Findings, metric: str, epsilon: float) -> dict[str, Any]:
         "metric": metric,
         "epsilon": epsilon,
         "better": sheet.better,
+        "measure": names.measure(metric),
+        "reading": names.reading(metric, sheet.better),
         "factor": factor,
         "scale": "" if factor == 1 else f", in units of {factor:g}",
         "wins": [{"method": m, "rate": _short(rate)} for m, rate in sheet.wins.items()],

@@ -81,7 +81,7 @@ def heat(found: Findings, metric: str, epsilon: float) -> Spec:
     spec = _printed(charts.heat(found), rows, _titles(found), height=15 * len(sheet.protocols))
     spec["width"] = max(WIDTH, 32 * len(sheet.methods))
     factor = f", in units of {10.0**sheet.exponent:g}" if sheet.exponent else ""
-    title = f"{names.metric(metric)} at ε = {epsilon:g}{factor}"
+    title = f"{names.measure(metric)} at ε = {epsilon:g}{factor}"
     spec["title"] = {"text": title, "orient": "bottom"}
     bare = {"domain": False, "ticks": False}
     spec["encoding"]["x"]["axis"] |= bare
@@ -129,7 +129,7 @@ def error(found: Findings, metric: str, by: str) -> Spec:
     rows = found.combinations.filter(pl.col(other) == fixed, metric=metric)
     rows = rows.with_columns(pl.col("low", "high").fill_null(pl.col("mean")))
     read = names.protocol(fixed) if other == "protocol" else names.method(fixed)
-    label = f"{names.metric(metric)}, {read}"
+    label = f"{names.measure(metric)}, {read}"
     return _lines(found, by, rows.to_dicts(), label)
 
 
@@ -161,7 +161,7 @@ def wins(found: Findings, metric: str) -> Spec:
 
 def sizes(found: Findings, metric: str, epsilon: float) -> Spec:
     """Error against the size of a report: without post-processing (hollow) and at its best."""
-    label = f"{names.metric(metric)} at ε = {epsilon:g}"
+    label = f"{names.measure(metric)} at ε = {epsilon:g}"
     rows = found.sizes(metric, epsilon)
     return _printed(charts.sizes(found), rows, _titles(found), label, height=120)
 

@@ -4,6 +4,7 @@ People read these names; what is typed, or stored in a file, is the spec. Either
 """
 
 from contextlib import suppress
+from typing import Any
 
 from ldp3 import kinds, specs
 from ldp3.errors import LDPError
@@ -31,6 +32,22 @@ def metric(spec: str) -> str:
     return written(Metric, spec)
 
 
+def unit(spec: str) -> str:
+    """``kl`` → nats; nothing where the metric says none."""
+    found = _class(Metric, spec)
+    return "" if found is None else str(found.unit)
+
+
+def measure(spec: str) -> str:
+    """A metric with its unit, as an axis shows it: ``kl`` → KL (nats)."""
+    return f"{metric(spec)} ({unit(spec)})" if unit(spec) else metric(spec)
+
+
+def reading(spec: str, better: str) -> str:
+    """How its numbers are read: ``kl`` → nats, lower is better."""
+    return f"{unit(spec)}, {better} is better".removeprefix(", ")
+
+
 def attack(spec: str) -> str:
     """``mga`` → MGA."""
     from ldp3.attacks.base import Attack  # few tables have one
@@ -56,10 +73,14 @@ def written(kind: type, spec: str) -> str:
 
 
 def _one(kind: type, spec: str) -> str:
-    if spec in WORDS:
-        return spec
+    found = None if spec in WORDS else _class(kind, spec)
+    return spec if found is None else kinds.title_of(found) + spec[len(specs.parse(spec)[0]) :]
+
+
+def _class(kind: type, spec: str) -> type[Any] | None:
+    """What a spec names; None if that is not at hand."""
     with suppress(LDPError):
         name = specs.parse(spec)[0]
         files = [module for module in loaded() if name in map(kinds.name_of, classes(module))]
-        return kinds.title_of(kinds.look_up(kind, name, *files[:1])) + spec[len(name) :]
-    return spec
+        return kinds.look_up(kind, name, *files[:1])
+    return None

@@ -73,21 +73,30 @@ def sheet_table(sheet: Sheet) -> Table:
 
 
 def against_epsilon(sheets: Sequence[Sheet]) -> Table:
-    """Combinations down, from the best on average, ε across."""
-    ordered = sorted(sheets, key=lambda sheet: sheet.epsilon)
+    """Combinations down, from the best on average; ε across, of one dataset after the other."""
+    datasets = list(dict.fromkeys(sheet.dataset for sheet in sheets))
+    ordered = sorted(sheets, key=lambda sheet: (datasets.index(sheet.dataset), sheet.epsilon))
     ranks = [_ranks(sheet) for sheet in ordered]
     pairs = list(dict.fromkeys(pair for rank in ranks for pair in rank))
     last = len(pairs) + 1  # where it was not run
     pairs.sort(key=lambda pair: sum(rank.get(pair, last) for rank in ranks))
     left = len(pairs) - ROWS
     more = f" {left} more combinations are in JSON and CSV." if left > 0 else ""
+    heads, title = ["ε", *(f"{sheet.epsilon:g}" for sheet in ordered)], _title(ordered[0], True)
+    if len(datasets) > 1:
+        heads = ["dataset, ε", *(f"{sheet.dataset}, {sheet.epsilon:g}" for sheet in ordered)]
+        read = names.reading(ordered[0].metric, ordered[0].better)
+        sizes = dict.fromkeys(f"{one.dataset}: n = {one.n:,}, d = {one.d:,}" for one in ordered)
+        title = f"{names.metric(ordered[0].metric)} ({read}) against ε · {'; '.join(sizes)}"
     return Table(
-        ["ε", *(f"{sheet.epsilon:g}" for sheet in ordered)],
+        heads,
         [(_named(pair), [_mean(sheet, pair) for sheet in ordered]) for pair in pairs[:ROWS]],
-        title=_title(ordered[0], across=True),
+        title=title,
         legend=f"Mean over {ordered[0].repeats} repeats.",
         note=f"Ordered by the average rank.{more}",
         marks={"best": "best at its ε", "tied": "tied with it"},
+        across=heads[0],
+        label=f"tab:overview-{_plain(ordered[0].metric)}",
     )
 
 
@@ -115,7 +124,11 @@ def across_datasets(sheets: Sequence[Sheet]) -> list[Passage]:
 def label(sheet: Sheet) -> str:
     r"""What `\ref` calls the table: ``tab:flights-l1-1``."""
     words = [sheet.dataset, sheet.metric, *said_short(sheet.at)]
-    return "tab:" + "-".join(re.sub(r"[^A-Za-z0-9.]+", "-", word).strip("-") for word in words)
+    return "tab:" + "-".join(map(_plain, words))
+
+
+def _plain(word: str) -> str:
+    return re.sub(r"[^A-Za-z0-9.]+", "-", word).strip("-")
 
 
 def _ranks(sheet: Sheet) -> dict[tuple[str, str], int]:
@@ -142,7 +155,7 @@ def _title(sheet: Sheet, across: bool = False) -> str:
         way = "by users" if every else f"by users: {', '.join(map(names.protocol, sheet.by_users))}"
     where = f"against ε {said(sheet.at, 'epsilon')}".rstrip() if across else said(sheet.at)
     return (
-        f"{names.metric(sheet.metric)} ({sheet.better} is better) {where} · "
+        f"{names.metric(sheet.metric)} ({names.reading(sheet.metric, sheet.better)}) {where} · "
         f"{sheet.dataset}: n = {sheet.n:,}, d = {sheet.d:,}, {way}"
     )
 

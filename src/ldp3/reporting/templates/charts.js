@@ -58,7 +58,7 @@ const asRead = (row) => ({
   ...row, ...Object.fromEntries(["protocol", "method", "attack"].filter((name) => name in row).map((name) => [name, title(row[name])])),
 });
 
-async function draw(id, name, rows, { params, label = title(chosen.metric) } = {}) {
+async function draw(id, name, rows, { params, label = measure(chosen.metric) } = {}) {
   const place = byId(id);
   if (!place) return;
   place.closest("section").hidden = !page.charts[name];
@@ -119,7 +119,7 @@ function drawError() {
     return { ...row, mean: row.mean / unit, low, high };
   });
   const metric = title(chosen.metric);
-  const label = !ratio ? metric : direction === "lower" ? `${metric} ÷ best` : `${metric}, share of the best`;
+  const label = !ratio ? measure(chosen.metric) : direction === "lower" ? `${metric} ÷ best` : `${metric}, share of the best`;
   return draw("error", `error-${compared.by}`, lines, { label });
 }
 

@@ -38,7 +38,9 @@ const isChosen = (part) => part.metric === chosen.metric && part.epsilon === cho
 const chosenCombinations = () => combinations.filter(isChosen);
 
 const chosenSheet = () => page.sheets.find(isChosen)
-  ?? { ...chosen, better: better(chosen.metric), factor: 1, scale: " (not measured)", wins: [], sizes: [] };
+  ?? { ...chosen, better: better(chosen.metric), reading: `${better(chosen.metric)} is better`, factor: 1, scale: " (not measured)", wins: [], sizes: [] };
+
+const measure = (metric) => page.sheets.find((sheet) => sheet.metric === metric)?.measure ?? title(metric);
 
 const better = (metric) => page.sheets.find((sheet) => sheet.metric === metric)?.better ?? "lower";
 
