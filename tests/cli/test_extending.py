@@ -135,7 +135,7 @@ def test_a_bug_in_a_file_ends_with_exit_code_1(ldp3_: Run) -> None:
     given = ["--plugin", LEAKS, "--format", "json", "--draws", "1000"]
     code, out, _ = ldp3_("verify", "lying_ratio", *given)
     assert code == 1
-    (verdict,) = json.loads(out)
+    (verdict,) = json.loads(out)["verified"]
     assert (verdict["name"], verdict["passed"]) == ("lying_ratio", False)
     failed = [f for f in verdict["findings"] if not f["passed"]]
     assert any(f["check"].startswith("No event tells") and f["draws"] > 0 for f in failed)

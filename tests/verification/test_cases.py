@@ -5,8 +5,8 @@ import pytest
 
 import ldp3
 from ldp3.arrays import FloatArray
-from ldp3.verification.base import ALPHA
-from ldp3.verification.cases import DRAWS, OracleCase, persistent
+from ldp3.verification.base import ALPHA, DRAWS
+from ldp3.verification.cases import OracleCase, persistent
 
 CASE = OracleCase(ldp3.oracle("grr", epsilon=1.0, d=3))
 

@@ -2,17 +2,23 @@
 
 import ast
 import json
+import time
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import ldp3
 from ldp3 import LDPError, verification
+from ldp3.arrays import IntArray, Reports
 from ldp3.errors import require
 from ldp3.progress import Progress
 from ldp3.protocols.base import FrequencyOracle
-from ldp3.verification import SETTINGS, findings
-from ldp3.verification.verify import named, rendered
+from ldp3.verification import SETTINGS, findings, verify
+from ldp3.verification.base import DRAWS, answer_of
+from ldp3.verification.verify import LEAST, named
+from tests.plugin_files import PROTOCOL, written
 from tests.verification.planted.honest import HonestClient, HonestDirect, HonestSubset, HonestSum
 from tests.verification.planted.subtle import BitsTwiceTheBudget
 from tests.verification.planted.sums import TooLittleNoise
@@ -32,14 +38,14 @@ def test_a_bug_in_a_file_is_found_by_name() -> None:
     assert not verdict.passed
     assert {f.check for f in verdict.failures} == {"The declared likelihood ratio is at most e^ε"}
     assert (verdict.outcome, verdict.exit_code) == ("failed", 1)
-    assert {"epsilon=0.5, d=2", "epsilon=1, d=1000"} <= {f.setting for f in verdict.findings}
+    assert {"epsilon=1, d=2", "epsilon=3, d=5000"} <= {f.setting for f in verdict.findings}
     assert "FAIL  The declared likelihood ratio is at most e^ε" in str(verdict)
 
 
-def test_verdicts_are_rendered_for_people_and_for_programs() -> None:
-    verdicts = [ldp3.verify("norm_sub"), ldp3.verify("l1")]
-    assert "norm_sub: passed" in rendered(verdicts, "text")
-    read = json.loads(rendered(verdicts, "json"))
+def test_verdicts_are_told_to_people_and_to_programs() -> None:
+    answer = answer_of([ldp3.verify("norm_sub"), ldp3.verify("l1")])
+    assert "norm_sub: passed" in answer.render("text")
+    read = json.loads(answer.render("json"))["verified"]
     assert [(v["name"], v["passed"], v["outcome"], v["alpha"]) for v in read] == [
         ("norm_sub", True, "passed", 0),
         ("l1", True, "passed", 0),
@@ -59,7 +65,7 @@ def test_what_an_oracle_refuses_in_one_line_is_no_fault() -> None:
     verdict = ldp3.verify(OnlyPairs, draws=4_000)
     refused = [f for f in verdict.findings if f.check.startswith("Parameters that it cannot")]
     assert verdict.passed
-    assert len(refused) == 6
+    assert len(refused) == sum(d != 2 for _, d, _ in SETTINGS)
     assert refused[0].evidence == "OnlyPairs: d must be 2, got 5."
 
 
@@ -99,12 +105,53 @@ def test_the_same_oracle_and_seed_give_the_same_findings() -> None:
     assert first != list(findings(oracle, seed=4, draws=400))
 
 
-def test_nothing_depends_on_the_clock() -> None:
+def test_no_check_depends_on_the_clock() -> None:
     for path in Path(verification.__file__).parent.glob("*.py"):
+        if path.stem == "verify":  # it chooses the draws, and says so
+            continue
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Import | ast.ImportFrom):
                 names = [alias.name for alias in node.names] + [getattr(node, "module", "")]
                 assert not {"time", "datetime", "timeit"} & set(names), path.name
+
+
+@dataclass(frozen=True)
+class Slow(HonestDirect):
+    """Takes its time for every report."""
+
+    seconds: float = 1e-4
+
+    def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
+        time.sleep(self.seconds * len(values))
+        return super().perturb(values, rng)
+
+
+def test_a_slow_protocol_gets_fewer_draws_and_says_so() -> None:
+    slow = Slow(epsilon=2.0, d=3, seconds=3e-4)
+    verdict = ldp3.verify(slow)
+    assert LEAST <= verdict.draws < DRAWS
+    assert verdict.remark.startswith("It is slow")
+    assert f"{verdict.draws:,} draws instead of 40,000" in verdict.outcome
+    assert verdict.passed
+    again = ldp3.verify(HonestDirect(epsilon=2.0, d=3))
+    assert (again.draws, again.remark, again.outcome) == (DRAWS, "", "passed")
+
+
+def test_what_there_is_no_time_for_is_not_passed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verify, "LONG", 0.0)
+    verdict = ldp3.verify(OnlyPairs)
+    assert verdict.exit_code == 3
+    left_out = [f for f in verdict.findings if f.check == "Every setting is looked at"]
+    assert [f.setting for f in left_out] == ["epsilon=1, d=2", "epsilon=2.5, d=2"]
+
+
+def test_an_error_ends_it_and_is_said_once(tmp_path: Path) -> None:
+    file = written(tmp_path, PROTOCOL.replace("        codes =", "        1 / 0\n        codes ="))
+    verdict = ldp3.verify("mine", plugins=[file])
+    assert verdict.exit_code == 1
+    assert len(verdict.findings) == 1
+    assert str(verdict).count("ZeroDivisionError") == 1
+    assert "The error ended the examination." in str(verdict)
 
 
 @pytest.mark.parametrize("thing", [HonestDirect(1.0, 5), HonestSum(1.0, 5), HonestSubset(1.0, 70)])

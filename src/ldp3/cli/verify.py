@@ -1,21 +1,21 @@
 """`ldp3 verify`."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from ldp3.cli import options
-from ldp3.printing import show
 
 
 def verify(
     names: Annotated[list[str] | None, Parameter(name="NAME")] = None,
     /,
     *,
-    draws: Annotated[int, options.WHOLE, Parameter(name="--draws")] = 40_000,
+    draws: Annotated[int | None, options.WHOLE, Parameter(name="--draws")] = None,
     seed: options.Seed = 0,
     plugins: options.Plugins = [],  # noqa: B006
-    format: Literal["text", "json"] = "text",
+    format: options.AnswerFormat = "text",
+    quiet: options.Quiet = False,
 ) -> int:
     """Check protocols, methods, metrics and attacks: privacy, statistics, manners.
 
@@ -27,15 +27,24 @@ def verify(
         Names or specs, such as olh or "olh(g=4)"; everything in the plug-ins by default.
     draws
         Reports of each value that is looked at closely; what is suspicious is drawn again, twice
-        and four times as often. Fewer make a slow protocol bearable, and may not be enough.
-    format
-        text for people, json for programs.
+        and four times as often. By default 40,000, or fewer if the protocol is slow: then the
+        answer says how many, and what they cannot show.
     """
-    from ldp3.verification.verify import named, rendered
+    from ldp3.progress import Bar
+    from ldp3.verification.base import answer_of
+    from ldp3.verification.verify import SILENT, named
     from ldp3.verification.verify import verify as examine
 
-    every = named(names or [], plugins)
-    verdicts = [examine(name, plugins=plugins, seed=seed, draws=draws) for name in every]
-    show(rendered(verdicts, format))
-    codes = {verdict.exit_code for verdict in verdicts}
+    made = [
+        examine(
+            name,
+            plugins=plugins,
+            seed=seed,
+            draws=draws,
+            progress=SILENT if quiet else Bar("settings"),
+        )
+        for name in named(names or [], plugins)
+    ]
+    options.tell(answer_of(made), format)
+    codes = {examination.exit_code for examination in made}
     return next(code for code in (1, 3, 0) if code in codes)

@@ -1,22 +1,27 @@
-"""Findings, and what a call may not leave behind: a moved generator, something remembered."""
+"""Findings, how they are told, and what a call may not leave behind."""
 
 import random
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from ldp3.answers import Answer, Part, Terms
+from ldp3.errors import LDPError
 from ldp3.plugins import blame
 from ldp3.progress import Progress
 
 OURS = "ldp3."  # classes and modules that remember nothing
 PLAIN = bool, int, float, complex, str, bytes, type(None), tuple, list, dict, set
 ALPHA = 1e-6  # chance that one statistical check fails by accident
+DRAWS = 40_000  # reports of each value that is looked at closely
+WORDS_OF_FOUR = "FAIL", "????", "note", "ok  "  # the worst one first
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,7 @@ class Finding:
     `draws` is the number of random reports or runs behind it, `alpha` the chance of a false alarm;
     both are 0 for a check that is exact. `setting` says for which parameters it was made. What
     passed is `unsure` if there was not enough evidence to find a fault, and a `note` if it is no
-    fault but something to know.
+    fault but something to know. After a check that `raised` an error none is made.
     """
 
     check: str
@@ -37,21 +42,30 @@ class Finding:
     setting: str = ""
     unsure: bool = False
     note: bool = False
+    raised: bool = False
 
     @property
     def word(self) -> str:
         """What the finding is, in a word of four letters."""
-        if not self.passed:
-            return "FAIL"
-        return "????" if self.unsure else "note" if self.note else "ok  "
+        return WORDS_OF_FOUR[[not self.passed, self.unsure, self.note, True].index(True)]
+
+    def __str__(self) -> str:
+        at = f"{self.setting}: " if self.setting else ""
+        draws = f"; {self.draws:,} draws, α = {self.alpha:.0e}" if self.draws else ""
+        return f"{at}{self.evidence}{draws}"
 
 
 @dataclass(frozen=True, repr=False)
-class Verdict:
-    """Everything that was found out about one protocol, method, metric or attack."""
+class Examination:
+    """Everything that was found out about one protocol, method, metric or attack.
+
+    `draws` is how many were asked for, and `remark` says why if nobody chose them.
+    """
 
     name: str
     findings: tuple[Finding, ...]
+    draws: int = DRAWS
+    remark: str = ""
 
     @property
     def passed(self) -> bool:
@@ -77,55 +91,64 @@ class Verdict:
 
     @property
     def outcome(self) -> str:
-        """The verdict in words."""
-        return {0: "passed", 1: "failed", 3: "not enough evidence"}[self.exit_code]
+        """The verdict in words; fewer draws than usual never pass for all of them."""
+        fewer = self.draws < DRAWS and any(f.draws for f in self.findings)
+        passed = f"passed with {self.draws:,} draws instead of {DRAWS:,}" if fewer else "passed"
+        return {0: passed, 1: "failed", 3: "not enough evidence"}[self.exit_code]
 
     @property
     def alpha(self) -> float:
         """Chance that any check fails by accident, at the most."""
         return sum(f.alpha for f in self.findings)
 
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        findings = [asdict(f) for f in self.findings]
-        return {
-            "name": self.name,
-            "passed": self.passed,
-            "outcome": self.outcome,
-            "alpha": self.alpha,
-            "findings": findings,
-        }
+    @property
+    def _headline(self) -> str:
+        checks = len({f.check for f in self.findings})
+        settings = len({f.setting for f in self.findings} - {""})
+        made = f"{checks} checks" + (f" at {settings} settings" if settings > 1 else "")
+        said = f"{made}, chance of a false alarm at most {self.alpha:.1g}"
+        if self.failures:
+            said = f"{len({f.check for f in self.failures})} of {made}"
+        elif self.unsure:
+            said = "no fault was found, but more draws would be needed to say that there is none"
+        return f"{self.name}: {self.outcome} ({said})."
 
-    def __str__(self) -> str:
+    def answer(self) -> Answer:
+        """What people and programs are told of it."""
+        return answer_of([self])
+
+    def parts(self) -> list[Part]:
+        """What people read: the verdict, then check by check what is worst about it."""
         by_check: dict[str, list[Finding]] = {}
         for finding in self.findings:
             by_check.setdefault(finding.check, []).append(finding)
-        settings = len({f.setting for f in self.findings} - {""})
-        where = f" at {settings} settings" if settings > 1 else ""
-        lines = [line for some in by_check.values() for line in _described(some)]
-        verdict, alpha = self.outcome, f"chance of a false alarm at most {self.alpha:.1g}"
-        if self.failures:
-            failed = len({f.check for f in self.failures})
-            verdict = f"FAILED, {failed} of {len(by_check)} checks"
-        elif self.unsure:
-            alpha = "no fault was found, but more draws would be needed to say that there is none"
-        end = f"{self.name}: {verdict} ({alpha})."
-        return "\n".join([f"{self.name}: {len(by_check)} checks{where}", *lines, end])
+        told = {}
+        for check, made in by_check.items():
+            worst = next(word for word in WORDS_OF_FOUR if any(f.word == word for f in made))
+            first, *others = (f for f in made if f.word == worst)
+            lines = [str(first)]
+            if others and worst != "ok  ":
+                lines.append(f"Also at {'; '.join(f.setting for f in others)}.")
+            told[f"{worst}  {check}"] = lines
+        ended = "The error ended the examination." if any(f.raised for f in self.findings) else ""
+        return [self._headline, self.remark, ended, Terms(told)]
+
+    def __str__(self) -> str:
+        return self.answer().render()
 
     __repr__ = __str__
 
 
-def _described(findings: Sequence[Finding]) -> list[str]:
-    """One check at all its settings: what is worst about it, or the last one that passed."""
-    worst = next(w for w in ("FAIL", "????", "note", "ok  ") if any(f.word == w for f in findings))
-    shown = [f for f in findings if f.word == worst]
-    shown = shown[-1:] if worst == "ok  " else shown
-    lines = [f"  {worst}  {findings[0].check}"]
-    for finding in shown:
-        draws = f"; {finding.draws:,} draws, α = {finding.alpha:.0e}" if finding.draws else ""
-        at = f"{finding.setting}: " if finding.setting else ""
-        lines.append(f"        {at}{finding.evidence}{draws}")
-    return lines
+def answer_of(examinations: Sequence[Examination]) -> Answer:
+    """What people and programs are told of several things."""
+    import polars as pl
+
+    parts = [part for one in examinations for part in one.parts()]
+    told = [{"name": e.name, "passed": e.passed, "outcome": e.outcome, "alpha": e.alpha,
+             "draws": e.draws, "remark": e.remark, "findings": [asdict(f) for f in e.findings]}
+            for e in examinations]  # fmt: skip
+    rows = [{"name": e.name, **asdict(f)} for e in examinations for f in e.findings]
+    return Answer(parts, {"verified": told}, pl.DataFrame(rows, infer_schema_length=None))
 
 
 def examine(
@@ -134,7 +157,7 @@ def examine(
     progress: Progress,
     setting: str = "",
 ) -> Iterator[Finding]:
-    """The findings of all checks on one subject; an exception is a finding too."""
+    """The findings of all checks on one subject; an error is a finding too, and the last one."""
     for check in checks:
         try:
             for finding in check(subject):
@@ -142,13 +165,50 @@ def examine(
         except Exception as problem:
             title = (check.__doc__ or check.__name__).splitlines()[0].rstrip(".")
             evidence = blame(problem) or f"{type(problem).__name__}: {problem}"
-            yield Finding(title, False, f"raised {evidence}", setting=setting)
+            yield Finding(title, False, f"raised {evidence}", setting=setting, raised=True)
+            return
         progress.tick(1 / len(checks))
 
 
 def exact(check: str, passed: object, evidence: str) -> Finding:
     """A finding without chance in it."""
     return Finding(check, bool(passed), evidence)
+
+
+def refuses(check: str, attempts: Mapping[str, Callable[[], object]]) -> Finding:
+    """Whether each of these attempts is refused with one line."""
+    taken = [what for what, attempt in attempts.items() if not _is_refused(attempt)]
+    evidence = f"taken: {', '.join(taken)}" if taken else ", ".join(attempts)
+    return exact(check, not taken, evidence)
+
+
+def _is_refused(attempt: Callable[[], object]) -> bool:
+    try:
+        attempt()
+    except LDPError as refusal:
+        return "\n" not in str(refusal)
+    return False
+
+
+def kept_promises(
+    cases: Mapping[str, T], broken: Callable[[T], list[str]], promises: Sequence[str], what: str
+) -> Iterator[Finding]:
+    """A finding for each promise: in which of the cases it was broken, and whether by chance."""
+    wrong: dict[str, list[str]] = {promise: [] for promise in promises}
+    with untouched_globals() as touched:
+        for name, case in cases.items():
+            for promise in broken(case):
+                wrong[promise].append(name)
+    every = f"{len(cases)} {what}"
+    for promise, where in wrong.items():
+        evidence = f"not so for {len(where)} of {every}: {where[0]}" if where else every
+        yield exact(promise, not where, evidence)
+    yield no_global("There is no chance in it", touched)
+
+
+def no_global(check: str, touched: Sequence[str]) -> Finding:
+    """Whether the global generators were left alone."""
+    return exact(check, not touched, ", ".join(touched) or "neither Python's nor NumPy's moved")
 
 
 @contextmanager
@@ -186,37 +246,16 @@ def forgetting(thing: object) -> Iterator[None]:
     classes = [c for c in type(thing).__mro__ if not c.__module__.startswith((OURS, "builtins"))]
     modules = [m for c in classes if isinstance(m := sys.modules.get(c.__module__), ModuleType)]
     holders: list[Any] = [*([thing] if hasattr(thing, "__dict__") else []), *classes, *modules]
-    before = [_plain(vars(holder)) for holder in holders]
+    before = [deepcopy(_plain(holder)) for holder in holders]
     yield
     for holder, kept in zip(holders, before, strict=True):
-        _restore(holder, kept)
+        kind = type if isinstance(holder, type) else object  # frozen dataclasses too
+        for name in _plain(holder).keys() - kept.keys():
+            kind.__delattr__(holder, name)
+        for name, value in kept.items():
+            kind.__setattr__(holder, name, value)
 
 
-def _plain(names: Any) -> dict[str, Any]:
-    return {k: deepcopy(v) for k, v in names.items() if _is_plain(k, v)}
-
-
-def _is_plain(name: str, value: object) -> bool:
-    return not name.startswith("__") and type(value) in PLAIN
-
-
-def _restore(holder: Any, kept: dict[str, Any]) -> None:
-    for name, value in list(vars(holder).items()):
-        if name not in kept and _is_plain(name, value):
-            _drop(holder, name)
-    for name, value in kept.items():
-        _put(holder, name, value)
-
-
-def _drop(holder: Any, name: str) -> None:
-    if isinstance(holder, type | ModuleType):
-        delattr(holder, name)
-    else:
-        object.__delattr__(holder, name)  # frozen dataclasses too
-
-
-def _put(holder: Any, name: str, value: object) -> None:
-    if isinstance(holder, type | ModuleType):
-        setattr(holder, name, value)
-    else:
-        object.__setattr__(holder, name, value)
+def _plain(holder: object) -> dict[str, Any]:
+    """The plain values that an object holds."""
+    return {k: v for k, v in vars(holder).items() if k[:2] != "__" and type(v) in PLAIN}

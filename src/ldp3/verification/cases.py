@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import exp
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,11 +22,11 @@ from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports
 from ldp3.protocols.base import FrequencyOracle, PureOracle
 from ldp3.randomness import stream
 from ldp3.types import Tally
-from ldp3.verification.base import Finding
+from ldp3.verification.base import DRAWS, Finding
 from ldp3.verification.statistics import Codes
 
-DRAWS = 40_000  # reports of each value that is looked at closely
 BYTES = 2**27  # of those reports together, at a first look
+CLOSELY = 8  # values that are looked at closely
 RUNS = 2_000  # populations, where the estimate of a population is one draw
 SMALL_DOMAIN = 100  # a domain in which all values are looked at
 ENTRIES = 64  # numbers of a long report that are looked at one by one
@@ -35,6 +35,7 @@ QUANTILES = 0.005, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98, 
 SUSPICIOUS = 0.01  # of a first look, for everything that it tests together
 CONFIRMED = 0.001  # of every further look, at one thing
 AGAIN = 1, 2  # further looks, each at twice as many draws as the one before
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,9 +209,18 @@ class OracleCase:
 
     @cached_property
     def values(self) -> list[int]:
-        """The values looked at: both ends, the middle, and both sides of a 64-bit word."""
-        d = self.oracle.d
-        return sorted(v for v in {0, 1, 2, d // 2, 63, 64, d - 2, d - 1} if 0 <= v < d)
+        """The values looked at: both ends, both sides of a 64-bit word, and others at random."""
+        d, known = self.oracle.d, [0, 1, 63, 64, self.oracle.d - 1]
+        kept = {v for v in known if v < d}
+        others = np.setdiff1d(np.arange(d), list(kept))
+        rng = self.first.stream("values")
+        return sorted([*kept, *rng.permutation(others)[: CLOSELY - len(kept)].tolist()])
+
+    @cached_property
+    def two(self) -> tuple[int, int]:
+        """Two of them, at random."""
+        v, w = self.first.stream("two").permutation(self.values)[:2].tolist()
+        return v, w
 
     @cached_property
     def pairs(self) -> list[tuple[int, int]]:
@@ -258,6 +268,25 @@ class OracleCase:
             return np.zeros((len(reports), 0), dtype=np.uint8)
         held = [self.oracle.supports(reports, v) for v in values]
         return np.stack(held, axis=1).astype(np.uint8)
+
+    def crowd(self, n: int) -> IntArray:
+        """A histogram of `n` users: most hold one value, some values nobody, the others a few."""
+        rng, d = self.first.stream(f"crowd {n}"), self.oracle.d
+        weights = np.maximum(rng.permutation(d) - d // 4, 0.0)
+        histogram = rng.multinomial(n // 3, weights / weights.sum())
+        histogram[rng.integers(d)] += n - n // 3
+        return np.asarray(histogram, dtype=np.int64)
+
+    def once(self, make: Callable[..., T], *given: Any) -> T:
+        """What is made of this case, made once."""
+        if (make, given) not in self._made:
+            self._made[make, given] = make(self, *given)
+        made: T = self._made[make, given]
+        return made
+
+    @cached_property
+    def _made(self) -> dict[Any, Any]:
+        return {}
 
     def tallies(self, histogram: IntArray, runs: int, what: str) -> list[Tally]:
         """Tallies of `runs` populations with this histogram, by the user path."""

@@ -7,13 +7,13 @@ import numpy as np
 
 from ldp3.arrays import FloatArray, Reports
 from ldp3.errors import whole
-from ldp3.noise import binomial_p
 from ldp3.protocols.base import PureOracle
 from ldp3.randomness import Words
 from ldp3.verification.base import Finding, exact
 from ldp3.verification.cases import OracleCase, persistent
 from ldp3.verification.independence import view
 from ldp3.verification.statistics import told_apart_p
+from ldp3.verification.supports import own_and_others_p
 
 DRAWN_ONE_BY_ONE = 2_000  # per value, of short reports
 
@@ -78,46 +78,35 @@ def drawing(case: OracleCase) -> Iterator[Finding]:
 
 def drawn_law(case: OracleCase) -> Iterator[Finding]:
     """`draw` has the law of `perturb`."""
-    drawn = {v: _drawn(case, v) for v in case.values}
-    draws = sum(map(len, drawn.values()))
-
-    def same_law_p(again: OracleCase) -> FloatArray:
-        some = drawn if again.focus is None else {v: _drawn(again, v) for v in again.values}
-        return np.concatenate([_same_law_p(again, v, reports) for v, reports in some.items()])
-
-    yield persistent("`draw` has the law of `perturb`", case, same_law_p, draws)
+    draws = sum(map(len, case.once(_drawn).values()))
+    yield persistent("`draw` has the law of `perturb`", case, _same_law_p, draws)
     if isinstance(case.oracle, PureOracle):
 
-        def supports_p(again: OracleCase) -> FloatArray:
-            some = drawn if again.focus is None else {v: _drawn(again, v) for v in again.values}
-            return _supports_p(again, list(some.values()))
+        def p_values(again: OracleCase) -> FloatArray:
+            return own_and_others_p(again, again.once(_drawn))
 
         name = "`draw` supports the own value with p, others with q"
-        yield persistent(name, case, supports_p, draws)
+        yield persistent(name, case, p_values, draws)
 
 
-def _drawn(case: OracleCase, value: int) -> Reports:
-    """Reports drawn one by one; fewer if they are long."""
-    usual = max(500, DRAWN_ONE_BY_ONE // max(1, case.oracle.report_bits // 64))
-    words = Words.drawn(case.stream(f"draw {value}"))
-    size = min(case.count(usual, 8), case.size)
-    return _reports(case, [case.oracle.draw(value, words) for _ in range(size)])
+def _drawn(case: OracleCase) -> dict[int, Reports]:
+    """Reports of each value drawn one by one; fewer if they are long."""
+    usual, made = max(500, DRAWN_ONE_BY_ONE // max(1, case.oracle.report_bits // 64)), {}
+    for value in case.values:
+        words = Words.drawn(case.stream(f"draw {value}"))
+        numbers = range(min(case.count(usual, 8), case.size))
+        made[value] = _reports(case, [case.oracle.draw(value, words) for _ in numbers])
+    return made
 
 
-def _same_law_p(case: OracleCase, v: int, drawn: Reports) -> FloatArray:
-    # as they are read, for one may be of a wider type than the other
-    layout = case.oracle.layout
-    sent = layout.decode(layout.encode(case.reports[v][: len(drawn)]))
-    rng = case.stream(f"draw or perturb {v}")
-    return told_apart_p(view(case, drawn), view(case, sent), rng)
-
-
-def _supports_p(case: OracleCase, drawn: list[Reports]) -> FloatArray:
-    """p-values of how often the own value and others are supported."""
-    hits = np.array([case.supported(some, *case.values).sum(axis=0) for some in drawn])
-    own = np.eye(len(hits), dtype=bool)
-    expected = np.where(own, case.pure.p, case.pure.q)
-    return binomial_p(hits, len(drawn[0]), expected).ravel()
+def _same_law_p(case: OracleCase) -> FloatArray:
+    layout, p_values = case.oracle.layout, []
+    for v, drawn in case.once(_drawn).items():
+        # as they are read, for one may be of a wider type than the other
+        sent = layout.decode(layout.encode(case.reports[v][: len(drawn)]))
+        rng = case.stream(f"draw or perturb {v}")
+        p_values.append(told_apart_p(view(case, drawn), view(case, sent), rng))
+    return np.concatenate(p_values)
 
 
 def _valid(case: OracleCase, number: int) -> bool:

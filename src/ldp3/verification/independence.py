@@ -5,16 +5,16 @@ from collections.abc import Iterator
 import numpy as np
 
 from ldp3.arrays import BoolArray, FloatArray, Reports
-from ldp3.protocols.base import CHUNK
-from ldp3.verification.base import Finding
+from ldp3.verification.base import DRAWS, Finding
 from ldp3.verification.cases import OracleCase, as_bytes, fold, persistent
 from ldp3.verification.statistics import View, autocorrelation_p, far_binomial_p, told_apart_p
 
 BATCHES = 600  # small ones
 PLACES = 300  # users in a batch whose places are looked at
-ROWS = 100  # such batches
+PLACED = 100  # such batches
 CROWD = 40_000  # users in one batch
-AFTER = 4_000  # users after a chunk of others
+LARGE_BATCH = 200_000  # users in one batch, most of whom hold something else
+READ = 4_000  # of whom so many are read at its end, and as many anywhere
 COINS = 6  # columns of a report whose sequence over users is looked at
 NEIGHBOUR_BITS = 256  # of one user that are held against those of the next
 SHUFFLES = 1_099  # enough for a p-value below 10^-3
@@ -23,8 +23,7 @@ RARE = 0.05  # what happens less often has too long a tail for a first look
 
 def view(case: OracleCase, reports: Reports) -> View:
     """What is seen of reports: every column, what they support, pairs of bits, the whole."""
-    ends = case.values[0], case.values[-1]
-    features, held = case.features, case.supported(reports, *ends)
+    features, held = case.features, case.supported(reports, *case.two)
     codes = np.concatenate([features.codes(reports), held, held @ np.array([[1], [2]], np.uint8)
                             if held.size else held], axis=1)  # fmt: skip
     bits = np.concatenate([features.bits(reports)[:, :NEIGHBOUR_BITS], held == 1], axis=1)
@@ -39,15 +38,15 @@ def batches(case: OracleCase) -> Iterator[Finding]:
     name = "A report depends neither on its place nor on the size of its batch"
     yield persistent(name, case, _places_p, 36 * case.count(BATCHES, 8))
     name = "A report is the same in every place of a batch"
-    yield persistent(name, case, _every_place_p, PLACES * case.count(ROWS, 8), " places")
-    name = f"Reports after {CHUNK} others have the same law"
-    if CHUNK + case.count(AFTER) <= case.at_once and case.draws >= AFTER:
-        yield persistent(name, case, _after_p, CHUNK + case.count(AFTER))
+    yield persistent(name, case, _every_place_p, PLACES * case.count(PLACED, 8), " places")
+    if case.draws >= DRAWS // 2 and case.at_once >= LARGE_BATCH:
+        name = f"Reports have the same law all through a batch of {LARGE_BATCH:,}"
+        yield persistent(name, case, _large_batch_p, LARGE_BATCH)
 
 
 def _places_p(case: OracleCase) -> FloatArray:
     oracle, rng, count = case.oracle, case.stream("batches"), case.count(BATCHES, 8)
-    v, w = case.values[-1], case.values[0]
+    v, w = case.two
     rows: list[list[Reports]] = [[oracle.perturb(np.array([v]), rng) for _ in range(count)]]
     rows += [[], [], [], []]
     for i in range(count):
@@ -69,7 +68,7 @@ def _every_place_p(case: OracleCase) -> FloatArray:
 
     Of all occurrences, each place has a binomial share; if they are frequent, even less variable.
     """
-    v, rng, rows = case.values[-1], case.stream("places"), case.count(ROWS, 8)
+    v, rng, rows = case.two[0], case.stream("places"), case.count(PLACED, 8)
     reports = np.concatenate([case.oracle.perturb(np.full(PLACES, v), rng) for _ in range(rows)])
     p_values = []
     for coin in _coins(case, reports, v):
@@ -79,10 +78,15 @@ def _every_place_p(case: OracleCase) -> FloatArray:
     return np.concatenate(p_values)
 
 
-def _after_p(case: OracleCase) -> FloatArray:
-    v, w, tail, rng = case.values[-1], case.values[0], case.count(AFTER), case.stream("after")
-    end = case.oracle.perturb(np.append(np.full(CHUNK, w), np.full(tail, v)), rng)[CHUNK:]
-    return told_apart_p(view(case, end), view(case, case.reports[v][:tail]), rng)
+def _large_batch_p(case: OracleCase) -> FloatArray:
+    """p-values that the reports at the end, and those anywhere, are as those of a small batch."""
+    (v, w), rng, some = case.two, case.stream("large batch"), case.count(READ)
+    places = rng.permutation(LARGE_BATCH - some)[:some], np.arange(LARGE_BATCH - some, LARGE_BATCH)
+    values = np.full(LARGE_BATCH, w)
+    values[np.concatenate(places)] = v
+    reports = case.oracle.perturb(values, rng)
+    usual = view(case, case.reports[v][:some])
+    return np.concatenate([told_apart_p(view(case, reports[at]), usual, rng) for at in places])
 
 
 def neighbours(case: OracleCase) -> Iterator[Finding]:
@@ -104,7 +108,7 @@ def _crowd(case: OracleCase) -> int:
 
 def _neighbours_p(case: OracleCase) -> FloatArray:
     rng, users = case.stream("neighbours"), _crowd(case)
-    v, w = case.values[-1], case.values[0]
+    v, w = case.two
     read, other = rng.random(users) < 0.5, rng.random(users) < 0.5
     reports = case.oracle.perturb(np.where(read | other, w, v), rng)
     reach = min(users, _crowd(case.first)) // 2
@@ -162,7 +166,7 @@ def _correlated(coin: BoolArray, reach: int) -> FloatArray:
 def _next_users_p(case: OracleCase) -> FloatArray:
     from scipy.special import ndtr
 
-    made, ends = [], (case.values[0], case.values[-1])
+    made, ends = [], case.two
     count = min(NEIGHBOUR_BITS, case.features.bits(case.reports[ends[0]][:1]).shape[1])
     if case.focus is not None:
         which, j, k = np.unravel_index(case.focus, (2, count, count))

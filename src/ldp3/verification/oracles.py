@@ -57,7 +57,6 @@ OF_PURE_ORACLES: tuple[Check, ...] = (
     statements.made_to_order,
     estimation.counting,
     estimation.formula,
-    estimation.stated_variance,
     estimation.impossible_tallies,
 )
 OF_DEPLOYABLE_ORACLES: tuple[Check, ...] = (

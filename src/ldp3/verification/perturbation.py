@@ -5,12 +5,12 @@ Randomness comes from the generator alone, enough of it, and fresh in every batc
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from ldp3.arrays import Reports
-from ldp3.errors import LDPError
-from ldp3.verification.base import Finding, exact, untouched_globals
+from ldp3.verification.base import Finding, exact, no_global, refuses, untouched_globals
 from ldp3.verification.cases import OracleCase, as_bytes, fold
 from ldp3.verification.statistics import clopper_pearson
 
@@ -37,20 +37,11 @@ def one_form(case: OracleCase) -> Iterator[Finding]:
 
 def bad_values(case: OracleCase) -> Iterator[Finding]:
     """A value outside the domain is refused, never sent."""
-    d, sent = case.oracle.d, []
-    for what, values in {
-        "negative": np.array([0, -1]),
-        "too large": np.array([0, d]),
-        "far too large": np.array([0, 2**32 + 1]),
-        "not an integer": np.array([0.0, 0.5]),
-    }.items():
-        try:
-            case.oracle.perturb(values, case.stream("bad"))
-            sent.append(what)
-        except LDPError:
-            pass
-    evidence = f"sent: {', '.join(sent)}; call `require_values` first" if sent else "four kinds"
-    yield exact("A value outside the domain is refused with one line", not sent, evidence)
+    perturb, d, rng = case.oracle.perturb, case.oracle.d, case.stream("bad")
+    values = {"negative": [0, -1], "too large": [0, d], "far too large": [0, 2**32 + 1],
+              "not an integer": [0.0, 0.5]}  # fmt: skip
+    attempts = {what: partial(perturb, np.array(some), rng) for what, some in values.items()}
+    yield refuses("A value outside the domain is refused with one line", attempts)
 
 
 def generator_alone(case: OracleCase) -> Iterator[Finding]:
@@ -67,8 +58,7 @@ def generator_alone(case: OracleCase) -> Iterator[Finding]:
     same = np.array_equal(first, again)
     evidence = f"of {n} reports {_differing(first, again)} differ from the same generator"
     yield exact("Randomness comes from the generator alone", same, evidence)
-    evidence = ", ".join(touched) or "neither Python's nor NumPy's moved"
-    yield exact("No global generator is used", not touched, evidence)
+    yield no_global("No global generator is used", touched)
     own = (values == before).all() and not np.shares_memory(first, values)
     yield exact("Values are left untouched", own, "compared after `perturb`")
     own = np.array_equal(first, kept) and not np.shares_memory(first, again)
@@ -104,7 +94,7 @@ def enough_randomness(case: OracleCase) -> Iterator[Finding]:
 def _few_seeds(case: OracleCase) -> Iterator[Finding]:
     """Batches of different generators differ, as those of a seed of few bits would not."""
     oracle, count = case.oracle, case.count(BATCHES, 20)
-    alike, v = _alike(case), case.values[0]
+    alike, v = _alike(case), case.two[0]
     # as many users as make equal batches all but impossible
     users = 1 + int(np.ceil(np.log(COINCIDENCES / count**2) / np.log(alike))) if alike < 1 else 0
     if not 0 < users <= 500:

@@ -14,8 +14,8 @@ import numpy as np
 from ldp3.arrays import BoolArray, FloatArray, IntArray
 from ldp3.noise import at_least_p
 from ldp3.protocols.base import PureOracle
-from ldp3.verification.base import Finding, exact
-from ldp3.verification.cases import CONFIRMED, DRAWS, SUSPICIOUS, OracleCase, persistent
+from ldp3.verification.base import DRAWS, Finding, exact
+from ldp3.verification.cases import CLOSELY, CONFIRMED, SUSPICIOUS, OracleCase, persistent
 from ldp3.verification.statistics import (
     Codes,
     cells,
@@ -135,13 +135,17 @@ class Reach:
 
     @property
     def enough(self) -> bool:
-        """Whether twice the budget would have been found.
+        """Whether twice the budget would have been found."""
+        return self.epsilon <= 2 * self.case.oracle.epsilon
 
-        Where ε is so large that no number of reports shows more of it, what a pure oracle says of
-        its p and q, which is checked, has to do.
+    @property
+    def hopeless(self) -> bool:
+        """Whether ε is so large that the usual draws never show twice of it.
+
+        Then what the oracle says of itself, which is checked, has to do.
         """
-        usual = self.case.draws >= DRAWS and isinstance(self.case.oracle, PureOracle)
-        return self.epsilon <= 2 * self.case.oracle.epsilon or usual
+        usual = DRAWS // 2 * CLOSELY
+        return not replace(self, own=usual, telling=usual).enough
 
     @property
     def shown(self) -> float:
@@ -164,7 +168,9 @@ class Reach:
         """The finding of an audit, with what it could have seen."""
         shown = f"ε ≥ {self.shown:.3f} shown, declared {case.oracle.epsilon:g}"
         evidence = f"{shown}; {finding.evidence}; {self.sentence}"
-        return replace(finding, evidence=evidence, unsure=finding.passed and not self.enough)
+        lacking = finding.passed and not self.enough
+        unsure, note = lacking and not self.hopeless, lacking and self.hopeless
+        return replace(finding, evidence=evidence, unsure=unsure, note=note)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +189,7 @@ class _Audit:
         """What could have been seen."""
         # of the event that shows the most for certain
         best = max(self._of_all, key=lambda hits: clopper_pearson(hits[0], hits[1], CONFIRMED)[0])
-        reports = self.case.size // 2 * len(self.case.values)
+        reports = _taken(self.case.size // 2) * len(self.case.values)
         return Reach(self.case, len(self.p_values), reports, *best)
 
     # The reports of a value: a quarter to learn from, a quarter to choose by, a half to count.
@@ -287,14 +293,18 @@ class _Audit:
         """How much more a report speaks for its own value than for another one at random."""
         parts, count = [], len(self.case.values)
         every = [score[v][rows] for v in self.case.values]
-        users = int(count * (len(every[0]) - 5 * np.sqrt(len(every[0]))))
-        drawn = rng.multinomial(max(0, users), np.full(count, 1 / count))
+        drawn = rng.multinomial(count * _taken(len(every[0])), np.full(count, 1 / count))
         for i, (rows_of, n) in enumerate(zip(every, drawn, strict=True)):
             some = rows_of[:n]
             other = rng.integers(count - 1, size=len(some))
             other += other >= i
             parts.append(some[:, i] - some[np.arange(len(some)), other])
         return np.concatenate(parts)
+
+
+def _taken(n: int) -> int:
+    """Of `n` reports of each value, how many are taken on average: chance never asks for more."""
+    return max(0, int(n - 5 * np.sqrt(n)))
 
 
 def _added(codes: Codes, tables: FloatArray, telling: IntArray) -> FloatArray:

@@ -22,22 +22,14 @@ def simulation(case: OracleCase) -> Iterator[Finding]:
     oracle, d = case.oracle, case.oracle.d
     if type(oracle).simulate is FrequencyOracle.simulate:
         return
-    yield from _own_randomness(case, _handful(d, 6))
+    yield from _own_randomness(case, case.crowd(6))
     for n, runs in ((6, 2 * RUNS), (300, RUNS // 4)) if d <= SMALL_DOMAIN else ((6, RUNS // 4),):
 
         def p_values(again: OracleCase, n: int = n, runs: int = runs) -> FloatArray:
-            return _same_law_p(again, _handful(d, n), again.count(runs, 50))
+            return _same_law_p(again, case.crowd(n), again.count(runs, 50))
 
         name = f"`simulate` has the law of the user path, for {n} users"
         yield persistent(name, case, p_values, 2 * case.count(runs, 50))
-
-
-def _handful(d: int, n: int) -> IntArray:
-    """Users of whom half hold the first value, a third the second, the others the third."""
-    histogram = np.zeros(d, dtype=np.int64)
-    histogram[:3] = (n // 2, n // 3, n - n // 2 - n // 3)[:d]
-    histogram[0] += n - histogram.sum()
-    return histogram
 
 
 def _own_randomness(case: OracleCase, histogram: IntArray) -> Iterator[Finding]:
@@ -55,6 +47,8 @@ def _same_law_p(case: OracleCase, histogram: IntArray, runs: int) -> FloatArray:
     by_users = _populations(case, histogram, runs)
     both = np.concatenate([drawn.reshape(runs, -1), by_users.reshape(runs, -1)])
     fours = [both[:, four].sum(axis=1) for four in _rectangles(both.shape[1])]
+    if both.shape[1] == len(histogram):  # what is held comes first
+        both = both[:, np.argsort(-histogram, kind="stable")]
     both = np.column_stack([both[:, : 2 * SMALL_DOMAIN], *fours, both.sum(axis=1)])
     codes, few = _small(both), [0, *range(both.shape[1])[1:3], -1]  # the sum is the last one
     views = View(codes, both > np.median(both, axis=0), fold(np.ascontiguousarray(codes[:, few])))
@@ -98,18 +92,17 @@ def crowds(case: OracleCase) -> Iterator[Finding]:
     for n in CROWDS:
 
         def p_values(again: OracleCase, n: int = n) -> FloatArray:
-            return np.concatenate([_crowd_p(again, h) for h in _histograms(again.oracle.d, n)])
+            return np.concatenate([_crowd_p(again, h) for h in _histograms(again, n)])
 
         name = f"`simulate` has the stated means and noise for {n:,} users"
         yield persistent(name, case, p_values, 2 * _drawn(case))
 
 
-def _histograms(d: int, n: int) -> tuple[IntArray, IntArray]:
-    """All users hold one value; or two thirds of them the first, and one third the last."""
-    one, two = np.zeros((2, d), dtype=np.int64)
-    one[d // 2] = n
-    two[0], two[-1] = n - n // 3, n // 3
-    return one, two
+def _histograms(case: OracleCase, n: int) -> tuple[IntArray, IntArray]:
+    """All users hold one value; or they are spread over the domain."""
+    one = np.zeros(case.oracle.d, dtype=np.int64)
+    one[case.two[0]] = n
+    return one, case.crowd(n)
 
 
 def _drawn(case: OracleCase) -> int:
@@ -118,7 +111,7 @@ def _drawn(case: OracleCase) -> int:
 
 def _crowd_p(case: OracleCase, histogram: IntArray) -> FloatArray:
     n, runs = int(histogram.sum()), _drawn(case)
-    rng = case.stream(f"crowd {n} {histogram[0]}")
+    rng = case.stream(f"crowd {n} {histogram.max()}")
     tallies = [case.oracle.simulate(histogram, rng) for _ in range(runs)]
     if isinstance(case.oracle, PureOracle):
         return _counts_p(case.oracle, tallies, histogram)

@@ -57,13 +57,13 @@ def all_that_is_told(case: OracleCase) -> Iterator[Finding]:
 def _beyond_supports_p(case: OracleCase) -> FloatArray:
     """p-values that reports of two values are alike if they support the same of both, or neither.
 
-    The first value is held against the second and against the last.
+    One value is held against another, and against the first or the last.
     """
     rng, few = case.stream("all that is told"), case.first.reports[case.values[0]][:FEWEST]
     count = len(told_apart_p(view(case.first, few), view(case.first, few), rng))
     p_values: list[FloatArray] = []
-    v = case.values[0]
-    for w in sorted({case.values[1], case.values[-1]}):
+    v, other_value = case.two
+    for w in sorted({other_value, case.values[0 if v == case.values[-1] else -1]} - {v}):
         both = [case.reports[v], case.reports[w]]
         kinds = [case.supported(reports, v, w) @ [2, 1] for reports in both]
         for kind in range(4):

@@ -1,6 +1,6 @@
 """Which values reports support, and how often; whether any value of the domain stands out."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import exp
 
 import numpy as np
@@ -11,7 +11,7 @@ from ldp3.protocols.base import PureOracle
 from ldp3.types import Tally
 from ldp3.verification.base import Finding, exact
 from ldp3.verification.cases import OracleCase, as_bytes, persistent
-from ldp3.verification.statistics import clopper_pearson, coins, far_binomial_p
+from ldp3.verification.statistics import bias_p, clopper_pearson, coins, far_binomial_p
 
 BLOCKS = 20  # of the reports of a value
 OFTEN = 5  # times in a block that something happens at the least, or its tail is too long
@@ -24,14 +24,20 @@ MEANS = 1e-9  # chance that the mean over all values is above its bound
 
 def own_and_others(case: OracleCase) -> Iterator[Finding]:
     """Own value is supported with p, others with q."""
+
+    def p_values(again: OracleCase) -> FloatArray:
+        return own_and_others_p(again, again.reports)
+
     name = "Own value is supported with p, others with q"
-    yield persistent(name, case, _own_and_others_p, case.size * len(case.values))
+    yield persistent(name, case, p_values, case.size * len(case.values))
 
 
-def _own_and_others_p(case: OracleCase) -> FloatArray:
-    hits = [case.supported(reports, *case.values).sum(axis=0) for reports in case.reports.values()]
+def own_and_others_p(case: OracleCase, reports: Mapping[int, Reports]) -> FloatArray:
+    """p-values of how often the own value and others are supported by the reports of each."""
+    hits = np.array([case.supported(some, *case.values).sum(axis=0) for some in reports.values()])
     own = np.eye(len(hits), dtype=bool)
-    return binomial_p(np.array(hits), case.size, np.where(own, case.pure.p, case.pure.q)).ravel()
+    users = len(next(iter(reports.values())))
+    return binomial_p(hits, users, np.where(own, case.pure.p, case.pure.q)).ravel()
 
 
 def small_biases(case: OracleCase) -> Iterator[Finding]:
@@ -130,31 +136,23 @@ def _channel_p(case: OracleCase) -> FloatArray:
 
 
 def every_value(case: OracleCase) -> Iterator[Finding]:
-    """No value of the domain stands out.
+    """No value of the domain stands out, and none is forgotten.
 
     Privacy bounds the probability of an event under any value by e^ε times its mean over all.
     """
-    values = _all_or_many(case)
-    hits, each = _hits(case, values)
-    draws = len(values) * each
-
-    def standing_out(again: OracleCase) -> FloatArray:
-        return _standing_out(
-            again, *((hits, each) if again.focus is None else _hits(again, values))
-        )
-
+    count, each = len(case.once(_all_or_many)), _each(case)
     name = "No value's reports exceed e^ε times the mean over all values"
-    what = f" events, for each of {len(values)} values"
-    yield persistent(name, case, standing_out, draws, what)
+    what = f" events, for each of {count} values"
+    yield persistent(name, case, _standing_out, count * each, what)
     if isinstance(case.oracle, PureOracle):
-
-        def supported(again: OracleCase) -> FloatArray:
-            return _supported(
-                again, *((hits, each) if again.focus is None else _hits(again, values))
-            )
-
         name = "Every value is supported with p by its own reports, with q by others"
-        yield persistent(name, case, supported, draws, f", for {len(values) ** 2} pairs of values")
+        what = f", for {count**2} pairs of values"
+        yield persistent(name, case, _supported, count * each, what)
+    else:
+        name = "Users who hold one value are estimated so, whichever it is"
+        yield persistent(name, case, _estimated, count * each, f", for {count} values")
+        name = "Users who hold one value are estimated so on average"
+        yield persistent(name, case, _estimated_on_average, count * each)
 
 
 def _all_or_many(case: OracleCase) -> IntArray:
@@ -164,21 +162,70 @@ def _all_or_many(case: OracleCase) -> IntArray:
     return np.sort(np.append(case.values, others[: most - len(case.values)]))
 
 
-def _hits(case: OracleCase, values: IntArray) -> tuple[IntArray, int]:
-    """How often each event happened under each value, and of how many reports of each."""
-    each = max(EACH << case.look, case.count(EVERY) // len(values))
-    rng, step = case.stream("every value"), max(1, case.at_once // each)
-    parts = []
+def _each(case: OracleCase) -> int:
+    """How many reports of each value are drawn."""
+    return max(EACH << case.look, case.count(EVERY) // len(case.first.once(_all_or_many)))
+
+
+def _batches(case: OracleCase) -> Iterator[Reports]:
+    """The reports of all values, one value after the other, some values at a time."""
+    values, each, rng = case.first.once(_all_or_many), _each(case), case.stream("every value")
+    step = max(1, case.at_once // each)
     for start in range(0, len(values), step):
-        some = np.repeat(values[start : start + step], each)
-        events = _events(case, case.oracle.perturb(some, rng), values)
-        parts.append(np.stack([e.reshape(-1, each).sum(axis=1) for e in events], axis=1))
-    return np.concatenate(parts), each
+        yield case.oracle.perturb(np.repeat(values[start : start + step], each), rng)
 
 
-def _standing_out(case: OracleCase, hits: IntArray, each: int) -> FloatArray:
+def _hits(case: OracleCase) -> IntArray:
+    """How often each event happened under each value."""
+    values, each = case.first.once(_all_or_many), _each(case)
+    counts = [[event.reshape(-1, each).sum(axis=1) for event in _events(case, reports, values)]
+              for reports in _batches(case)]  # fmt: skip
+    return np.concatenate([np.stack(count, axis=1) for count in counts])
+
+
+def _estimated(case: OracleCase) -> FloatArray:
+    """p-values of the estimates of users who all hold one value, for every value and each entry.
+
+    Rough for all of them; of one alone by a t-test over blocks of its users.
+    """
+    from scipy.special import ndtr
+
+    values, d = case.first.once(_all_or_many), case.oracle.d
+    if case.focus is None:
+        errors, stated = case.once(_errors)
+        return np.asarray(2 * ndtr(-np.abs(errors / np.sqrt(stated)))).ravel()
+    which, entry = divmod(case.focus, d)
+    users = np.full(max(OFTEN, _each(case) // BLOCKS), values[which])
+    rng, p_values = case.stream("one value"), np.ones(len(values) * d)
+    blocks = [_error(case, case.oracle.perturb(users, rng), values[which]) for _ in range(BLOCKS)]
+    errors, stated = np.array(blocks)[:, :, entry].T
+    p_values[case.focus] = bias_p(errors[:, None], stated[:1])[0]
+    return p_values
+
+
+def _estimated_on_average(case: OracleCase) -> FloatArray:
+    """The p-value that the own share of a value is 1 on average: a scale that is a little off."""
+    values, (errors, stated) = case.first.once(_all_or_many), case.once(_errors)
+    own = np.arange(len(values)), values
+    return bias_p(errors[own][:, None], stated[own].mean(keepdims=True))
+
+
+def _errors(case: OracleCase) -> FloatArray:
+    """Errors of the estimates of each value's users, and their stated variances."""
+    users = (u for r in _batches(case) for u in r.reshape(-1, _each(case), *r.shape[1:]))
+    held = case.first.once(_all_or_many)
+    return np.array([_error(case, u, v) for u, v in zip(users, held, strict=True)]).swapaxes(0, 1)
+
+
+def _error(case: OracleCase, reports: Reports, value: int) -> FloatArray:
+    truth = np.eye(1, case.oracle.d, value)[0]
+    estimate = case.oracle.estimate(case.oracle.aggregate(reports))
+    return np.stack([estimate.frequencies - truth, estimate.noise.variance(truth)])
+
+
+def _standing_out(case: OracleCase) -> FloatArray:
     """p-values that a value keeps to the bound, of an event and of its opposite."""
-    made = []
+    made, hits, each = [], case.once(_hits), _each(case)
     for counts in (hits, each - hits):
         totals = counts.sum(axis=0)
         means = np.array(
@@ -192,9 +239,10 @@ def _standing_out(case: OracleCase, hits: IntArray, each: int) -> FloatArray:
     return np.concatenate(made, axis=None)
 
 
-def _supported(case: OracleCase, hits: IntArray, each: int) -> FloatArray:
+def _supported(case: OracleCase) -> FloatArray:
     """p-values of every pair of values, and of every value over the reports of all others."""
-    oracle, count = case.pure, len(hits)
+    oracle, hits, each = case.pure, case.once(_hits), _each(case)
+    count = len(hits)
     held = hits[:, :count]
     expected = np.where(np.eye(count, dtype=bool), oracle.p, oracle.q)
     others = held.sum(axis=0) - held.diagonal()
