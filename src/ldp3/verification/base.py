@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ldp3.answers import Answer, Part, Terms
+from ldp3.answers import Answer, Passage, Terms
 from ldp3.errors import LDPError
 from ldp3.plugins import blame
 from ldp3.progress import Progress
@@ -117,7 +117,7 @@ class Examination:
         """What people and programs are told of it."""
         return answer_of([self])
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[Passage]:
         """What people read: the verdict, then check by check what is worst about it."""
         by_check: dict[str, list[Finding]] = {}
         for finding in self.findings:
