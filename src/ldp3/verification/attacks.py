@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import e, log, sqrt
 from typing import Any
 
@@ -11,13 +11,20 @@ from scipy.stats import ks_2samp
 
 from ldp3.arrays import FloatArray, IntArray
 from ldp3.attacks.base import Attack
-from ldp3.errors import LDPError
 from ldp3.noise import binomial_p
 from ldp3.progress import Progress
 from ldp3.protocols.base import PureOracle, build_oracle
 from ldp3.randomness import stream
 from ldp3.types import Tally
-from ldp3.verification.base import ALPHA, Finding, exact, examine, untouched_globals
+from ldp3.verification.base import (
+    ALPHA,
+    Finding,
+    exact,
+    examine,
+    no_global,
+    refuses,
+    untouched_globals,
+)
 from ldp3.verification.statistics import mean_p
 
 PROTOCOLS = "grr", "oue", "olh", "ss(k=4)", "pgr"  # one of each form that reports can have
@@ -82,17 +89,8 @@ def refusals(attack: Attack) -> Iterator[Finding]:
     """Targets that cannot be are refused with one line."""
     d = len(attack.honest)
     bad = {"none": (), "one twice": (0, 0), "below 0": (-1,), "beyond the domain": (d,)}
-    taken = [what for what, targets in bad.items() if not _refused(attack, targets)]
-    evidence = f"taken: {', '.join(taken)}" if taken else ", ".join(bad)
-    yield exact("Targets that cannot be are refused", not taken, evidence)
-
-
-def _refused(attack: Attack, targets: tuple[int, ...]) -> bool:
-    try:
-        replace(attack, targets=targets)
-    except LDPError as refusal:
-        return "\n" not in str(refusal)
-    return False
+    attempts = {what: partial(replace, attack, targets=targets) for what, targets in bad.items()}
+    yield refuses("Targets that cannot be are refused", attempts)
 
 
 def taken_by_the_server(case: AttackCase) -> Iterator[Finding]:
@@ -129,8 +127,7 @@ def own_randomness(case: AttackCase) -> Iterator[Finding]:
     same = np.array_equal(kept, again) and np.array_equal(tally.total, repeated.total)
     same = same and np.array_equal(first, kept)
     yield exact("Randomness comes from the generator alone", same, f"{FAKES} fake users, twice")
-    evidence = ", ".join(touched) or "neither Python's nor NumPy's moved"
-    yield exact("No global generator is used", not touched, evidence)
+    yield no_global("No global generator is used", touched)
     own = np.array_equal(known, case.attack.honest)
     yield exact("What honest users hold is left untouched", own, "compared afterwards")
 
