@@ -114,6 +114,12 @@ def test_the_workflow_gives_nobody_more_than_needed() -> None:
     assert done.returncode == 0, done.stdout
 
 
+def test_actions_are_pinned_by_commit() -> None:
+    used = re.findall(r"uses: (\S+)", (ROOT / ".github/workflows/ci.yml").read_text("utf-8"))
+    assert used
+    assert [one for one in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", one)] == []
+
+
 def test_the_recipe_requires_what_the_commands_require() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     ours = [*project["dependencies"], *project["optional-dependencies"]["full"]]

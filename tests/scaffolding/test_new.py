@@ -47,6 +47,13 @@ def test_a_name_of_ours_is_refused(tmp_path: Path, kind: Kind, other: str) -> No
         new(kind, other, tmp_path)
 
 
+@pytest.mark.parametrize("name", ["numpy", "json", "ldp3", "Polars"])
+def test_a_name_that_would_shadow_a_module_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(LDPError, match=f"'{name.lower()}' is a module that others import"):
+        new("protocol", name, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("name", ["", "1st", "a/b", "class", "test_mine", "a b c!"])
 def test_a_name_that_cannot_be_one_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(LDPError, match="A name looks like 'my_protocol', got"):

@@ -3,6 +3,7 @@
 import keyword
 import re
 from contextlib import ExitStack
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
@@ -53,6 +54,8 @@ def new(kind: Kind, name: str, folder: Path) -> list[Path]:
     for path in files:
         if path.exists():
             raise InvalidParameter(f"{path.name} is there already: choose another name.")
+    if find_spec(own):  # in this folder, `import numpy` would then be the new file
+        raise InvalidParameter(f"{own!r} is a module that others import: choose another name.")
     with ExitStack() as both:  # or neither
         for path, text in files.items():
             write_lines(both.enter_context(whole_file(path)), text)
