@@ -1,8 +1,10 @@
 """Readers: processes of ours that decode what nobody vouches for, on every system."""
 
+import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import polars as pl
@@ -27,7 +29,7 @@ def test_what_is_decoded_is_the_same_whether_or_not_memory_can_be_shared(
 
 
 def test_a_reader_whom_nobody_asks_leaves() -> None:
-    code = "from ldp3 import sandbox; sandbox.IDLE = 0.1; sandbox._serve(None)"
+    code = f"from ldp3 import sandbox; sandbox.IDLE = 0.1; sandbox._serve(None, {os.getpid()})"
     waiting = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE)
     assert waiting.wait(60) == 0
     assert waiting.stdin is not None
@@ -71,3 +73,46 @@ except KeyboardInterrupt:
 def test_ctrl_c_ends_the_wait_for_a_reader() -> None:
     done = subprocess.run([sys.executable, "-c", SLOW], capture_output=True, text=True, check=True)
     assert done.stdout == "stopped True\n"
+
+
+def test_a_reader_that_hangs_is_ended() -> None:
+    sandbox.end_readers()
+    with (
+        pytest.raises(sandbox.Unreadable, match="takes longer than is allowed"),
+        sandbox.answer(time.sleep, 60, memory=2**40, seconds=0.2),  # type: ignore[arg-type]
+    ):
+        pass
+
+
+ORPHAN = """
+import os, signal, time
+from ldp3 import sandbox
+reader = sandbox._Reader(None)
+print(reader.process.pid, flush=True)
+reader.ask(__import__("pickle").dumps(("time", "sleep", (600,), ".", 2**40)), 600)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="/proc is needed")
+def test_a_reader_ends_with_its_owner_also_at_work() -> None:
+    owner = subprocess.Popen([sys.executable, "-c", ORPHAN], stdout=subprocess.PIPE, text=True)
+    assert owner.stdout is not None
+    reader = int(owner.stdout.readline())
+    owner.kill()
+    owner.wait()
+    owner.stdout.close()
+    for _ in range(200):
+        if not _lives(reader):
+            return
+        time.sleep(0.05)
+    os.kill(reader, signal.SIGKILL)
+    raise AssertionError("it works on for nobody")
+
+
+def _lives(process: int) -> bool:
+    """Whether a process is there; a dead one that nobody has buried is not."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+        return state != "Z"
+    except FileNotFoundError:
+        return False

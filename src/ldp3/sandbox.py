@@ -1,9 +1,10 @@
-"""Read a file that nobody vouches for in a process of its own, with bounded memory.
+"""Read a file that nobody vouches for in a process of its own, with bounded memory and time.
 
-A damaged Parquet or Arrow file can make its reader panic, ask for any amount of memory, or end the
-process. So a *reader*, another process of ours, decodes it: whatever happens there, here it is an
-error that can be caught. What comes back is JSON and plain bytes, never objects. Readers wait for
-more work for a while, and end when nobody can ask them any more.
+A damaged Parquet file, a workbook with one far cell or a packed file of nothing but zeros can make
+its decoder panic, hang, ask for any amount of memory, or end the process. So a *reader*, another
+process of ours, decodes it: whatever happens there, here it is an error that can be caught. What
+comes back is JSON and plain bytes, never objects. Readers wait for more work for a while, and end
+when nobody can ask them any more.
 """
 
 import atexit
@@ -34,27 +35,35 @@ if TYPE_CHECKING:
     import polars as pl
 
 IDLE = 30  # seconds that a reader waits for more work
+LONGEST = 3_600  # seconds after which a reader that has not answered is taken to hang
 TOO_MUCH = 77  # exit code of a reader that needed more memory than it may
 SHARED = 2**26  # bytes that a reader shares with us, for what it decodes
 SHARES = os.name == "posix"  # Windows hands no open file on: there all goes through the pipe
 CRASHES = ("SIGABRT", "SIGSEGV", "SIGBUS", "SIGILL")
-START = "import sys; sys.path[:] = {path!r}; from ldp3.sandbox import _serve; _serve({shared})"
+START = (
+    "import sys; sys.path[:] = {path!r}; from ldp3.sandbox import _serve; _serve({shared}, {owner})"
+)
 Answer = tuple[Any, Sequence[Any]]  # something for JSON, and buffers
 
 
 class Unreadable(InvalidData):
-    """A file whose content cannot be decoded, or only with more memory than is allowed."""
+    """A file whose content cannot be decoded, or only with more memory or time than is allowed."""
 
 
 @contextmanager
 def answer(
-    function: Callable[..., Answer], *args: Any, memory: int, threads: int | None = None
+    function: Callable[..., Answer],
+    *args: Any,
+    memory: int,
+    seconds: float = LONGEST,
+    threads: int | None = None,
 ) -> Iterator[tuple[Any, list[memoryview]]]:
     """What a function of ours answers in a reader that may use `memory` bytes for it (on Linux).
 
-    Polars works there with so many `threads`, with all cores if not given. The buffers are there
-    until the block ends. `Unreadable` is raised for what the decoder says against the content, also
-    if it dies of it; what the operating system says is an `OSError`, as it would be here.
+    It may take so many `seconds`. Polars works there with so many `threads`, with all cores if not
+    given. The buffers are there until the block ends. `Unreadable` is raised for what the decoder
+    says against the content, also if it dies of it; what the operating system says is an `OSError`,
+    as it would be here.
     """
     called = function.__module__, function.__name__, args, os.getcwd()  # noqa: PTH109
     task = pickle.dumps((*called, memory))
@@ -62,7 +71,7 @@ def answer(
         waiting = _idle_reader(threads)
         reader = waiting or _Reader(threads)
         try:
-            said, buffers = reader.ask(task)
+            said, buffers = reader.ask(task, seconds)
             break
         except _Gone:  # it had waited too long, and left at this very moment
             if waiting is None:
@@ -108,12 +117,17 @@ class _Reader:
 
     def __init__(self, threads: int | None) -> None:
         self.owner = os.getpid()
+        self.late = False
         few = {} if threads is None else {"POLARS_MAX_THREADS": str(threads)}
         with _shared_file() as file:
             number = None if file is None else file.fileno()
             self.shared = b"" if number is None else mmap.mmap(number, SHARED)
             self.process = subprocess.Popen(
-                [sys.executable, "-c", START.format(path=sys.path, shared=number)],
+                [
+                    sys.executable,
+                    "-c",
+                    START.format(path=sys.path, shared=number, owner=self.owner),
+                ],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -123,11 +137,14 @@ class _Reader:
                 creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),  # so on Windows
             )
 
-    def ask(self, task: bytes) -> tuple[dict[str, Any], list[memoryview]]:
+    def ask(self, task: bytes, seconds: float) -> tuple[dict[str, Any], list[memoryview]]:
         """Send a task and wait for what comes of it."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         heed_ctrl_c()
+        clock = threading.Timer(seconds, self._stop)
+        clock.daemon = True
+        clock.start()
         try:
             with suppress(BrokenPipeError):
                 self.process.stdin.write(len(task).to_bytes(8, "little") + task)
@@ -142,6 +159,12 @@ class _Reader:
         except BaseException:
             self.end()
             raise
+        finally:
+            clock.cancel()
+
+    def _stop(self) -> None:
+        self.late = True
+        self.process.kill()
 
     def _received(self, size: int) -> memoryview:
         content = bytearray(size)
@@ -151,6 +174,8 @@ class _Reader:
 
     def _explain_death(self) -> NoReturn:
         code = self.process.wait()
+        if self.late:
+            raise Unreadable("reading it takes longer than is allowed")
         if code == 0:
             raise _Gone
         if code == TOO_MUCH:
@@ -233,12 +258,12 @@ class _Bounds:
         self.until = time.monotonic() + IDLE
 
 
-def _serve(file: int | None) -> None:
+def _serve(file: int | None, owner: int) -> None:
     """The reader's own side: work until nobody asks any more."""
     tasks, answers, bounds = sys.stdin.buffer, os.dup(1), _Bounds()
     shared = None if file is None else mmap.mmap(file, SHARED)
     os.dup2(2, 1)  # what anybody prints must not get between the answers
-    threading.Thread(target=_watch, args=(bounds,), daemon=True).start()
+    threading.Thread(target=_watch, args=(bounds, owner), daemon=True).start()
     while len(size := tasks.read(8)) == 8:
         bounds.until = inf
         *call, bounds.memory = pickle.loads(tasks.read(int.from_bytes(size, "little")))
@@ -251,7 +276,7 @@ def _answer(module: str, name: str, args: Any, folder: str) -> tuple[str, Any, S
         os.chdir(folder)
         return "", *getattr(import_module(module), name)(*args)
     except LDPError as error:
-        return "mistake", str(error), ()
+        return "content" if isinstance(error, Unreadable) else "mistake", str(error), ()
     except BaseException as error:
         if (reason := decoding_error(error)) is not None:
             return "content", reason, ()
@@ -277,16 +302,19 @@ def _send(
             view = view[os.write(pipe, view) :]
 
 
-def _watch(bounds: _Bounds) -> None:
+def _watch(bounds: _Bounds, owner: int) -> None:
     """End the reader when it holds more memory than it may: a decoder cannot be asked to stop.
 
-    A limit of the system's would let allocations fail, and then threads wait for each other for
+    It ends with its owner, too, whatever it is doing: what a killed process asked, nobody hears. A
+    limit of the system's would let allocations fail, and then threads wait for each other for
     ever. A task that arrives at the very moment when nobody is waited for any more is asked again.
     """
     while time.monotonic() < bounds.until:
         time.sleep(0.02)
         if _own_bytes() > bounds.memory:
             os._exit(TOO_MUCH)
+        if os.name == "posix" and os.getppid() != owner:
+            break
     os._exit(0)
 
 
@@ -298,51 +326,52 @@ def _own_bytes() -> int:
     return 0
 
 
-# queries over Parquet and Arrow files
+# tables
 
 
 def collect(query: "pl.LazyFrame") -> "pl.DataFrame":
     """What a query finds; its files are decoded in a process of its own, in batches."""
-    import polars as pl
-
-    with answer(_collected, query.serialize(), memory=_half_the_memory()) as (_, (found,)):
-        return pl.read_ipc_stream(io.BytesIO(found))
-
-
-def read_stream(source: Path | bytes) -> "pl.DataFrame":
-    """The rows of an Arrow stream, in a file or in memory."""
-    import polars as pl
-
-    with answer(_streamed, source, memory=_half_the_memory()) as (_, (found,)):
-        return pl.read_ipc_stream(io.BytesIO(found))
+    return decoded(_collected, query.serialize())
 
 
 def schema(query: "pl.LazyFrame") -> "pl.Schema":
     """Names and types of the columns that a query finds."""
+    return decoded(_typed, query.serialize()).schema
+
+
+def decoded(
+    function: "Callable[..., pl.DataFrame]", *args: Any, memory: int | None = None
+) -> "pl.DataFrame":
+    """The table that a function of ours makes in a reader, from half of the memory at most."""
     import polars as pl
 
-    with answer(_typed, query.serialize(), memory=_half_the_memory()) as (_, (found,)):
-        return pl.read_ipc_stream(io.BytesIO(found)).schema
+    called = function.__module__, function.__name__, args
+    with answer(_streamed, *called, memory=memory or _half_the_memory()) as (_, (found,)):
+        return pl.read_ipc_stream(io.BytesIO(found))
 
 
-def _collected(query: bytes) -> Answer:
+def read_json(source: Path) -> "pl.DataFrame":
+    """The table in a JSON file."""
     import polars as pl
 
-    frame = pl.LazyFrame.deserialize(io.BytesIO(query)).collect(engine="streaming")
-    return None, [frame.write_ipc_stream(None).getbuffer()]
+    return decoded(pl.read_json, source)
 
 
-def _streamed(source: Path | bytes) -> Answer:
+def _streamed(module: str, name: str, args: Sequence[Any]) -> Answer:
+    made = getattr(import_module(module), name)(*args)
+    return None, [made.write_ipc_stream(None).getbuffer()]
+
+
+def _collected(query: bytes) -> "pl.DataFrame":
     import polars as pl
 
-    return None, [pl.read_ipc_stream(source).write_ipc_stream(None).getbuffer()]
+    return pl.LazyFrame.deserialize(io.BytesIO(query)).collect(engine="streaming")
 
 
-def _typed(query: bytes) -> Answer:
+def _typed(query: bytes) -> "pl.DataFrame":
     import polars as pl
 
-    types = pl.LazyFrame.deserialize(io.BytesIO(query)).collect_schema()
-    return None, [types.to_frame().write_ipc_stream(None).getbuffer()]
+    return pl.LazyFrame.deserialize(io.BytesIO(query)).collect_schema().to_frame()
 
 
 def _half_the_memory() -> int:

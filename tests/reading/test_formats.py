@@ -1,10 +1,7 @@
-import bz2
 import gzip
 import io
-import lzma
 import sys
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +9,9 @@ import polars as pl
 import pytest
 
 import ldp3
+from ldp3 import sandbox
 from ldp3.errors import InvalidData
-from ldp3.reading.opening import _zstd
+from tests.reading.packing import PACKERS, zipped
 
 
 def written(folder: Path, name: str, content: bytes) -> Path:
@@ -87,7 +85,7 @@ BAD = [
     ("e.parquet.gz", gzip.compress(b"a\nb\n" * 999, mtime=0)[:30], {}, r"is a damaged gzip file"),
     ("e.parquet", b"a\nb\n" * 9, {}, r"e\.parquet: is not a Parquet file"),
     ("e.docx", b"a\nb\n", {}, r"e\.docx: endings are \.txt, .* `input_format` \(lines, csv,"),
-    ("e.xlsx", b"a\nb\n", {}, r"e\.xlsx: cannot be read as a workbook"),
+    ("e.xlsx", b"a\nb\n", {}, r"e\.xlsx: is not a workbook that can be read"),
     (
         "e.csv",
         b"a\nb\n",
@@ -137,23 +135,6 @@ def table(ending: str) -> bytes:
     else:
         return TEXT
     return file.getvalue()
-
-
-def zipped(content: bytes, *names: str) -> bytes:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        for name in names or ("inside.csv",):
-            archive.writestr(name, content)
-    return file.getvalue()
-
-
-PACKERS: dict[str, Callable[[bytes], bytes]] = {
-    "gz": gzip.compress,
-    "bz2": bz2.compress,
-    "xz": lzma.compress,
-    "zst": lambda content: _zstd("test").compress(content),
-    "zip": zipped,
-}
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "arrow", "feather", "json", "jsonl"])
@@ -307,3 +288,56 @@ def test_without_the_package_one_line_says_what_to_do(
     monkeypatch.setitem(sys.modules, "fastexcel", None)
     with pytest.raises(InvalidData, match=r"pip install 'ldp3\[excel\]'; or save the sheet as CSV"):
         ldp3.load(path)
+
+
+def far_workbook(reference: str) -> bytes:
+    """A workbook with one cell."""
+    kinds = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    links = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    package = "http://schemas.openxmlformats.org/package/2006"
+    files = {
+        "[Content_Types].xml": f'<Types xmlns="{package}/content-types"/>',
+        "_rels/.rels": f'<Relationships xmlns="{package}/relationships"><Relationship Id="r1" '
+        f'Type="{links}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+        "xl/workbook.xml": f'<workbook xmlns="{kinds}" xmlns:r="{links}"><sheets>'
+        f'<sheet name="s" sheetId="1" r:id="r1"/></sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships">'
+        f'<Relationship Id="r1" Type="{links}/worksheet" Target="worksheets/s.xml"/>'
+        f"</Relationships>",
+        "xl/worksheets/s.xml": f'<worksheet xmlns="{kinds}"><sheetData><row r="1"><c r="A1">'
+        f'<v>1</v></c></row><row r="{reference[3:]}"><c r="{reference}"><v>2</v></c></row>'
+        f"</sheetData></worksheet>",
+    }
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
+def test_a_workbook_with_one_far_cell_is_refused_and_nobody_dies(tmp_path: Path) -> None:
+    with pytest.raises(InvalidData, match="is not a workbook that can be read"):
+        ldp3.load(written(tmp_path, "far.xlsx", far_workbook("XFD1048576")))
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [("bomb.json.gz", b"["), ("bomb.jsonl.gz", b""), ("bomb.csv.gz", b"1\n2\n1\n")],
+)
+def test_a_packed_bomb_ends_a_reader_and_not_us(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, start: bytes
+) -> None:
+    monkeypatch.setattr(sandbox, "_half_the_memory", lambda: 2**28)
+    row = b'{"a": "' + b"x" * 2**20 + b'"}'
+    one = {"json": row + b",", "jsonl": row + b"\n", "csv": row.replace(b'"', b"")}
+    content = start + one[name.split(".")[1]] * 400
+    with pytest.raises(InvalidData, match=r"bomb.*(more memory|cannot be read|GiB)"):
+        ldp3.load(written(tmp_path, name, gzip.compress(content, 1)))
+
+
+@pytest.mark.parametrize("name", ["deep.json", "deep.jsonl"])
+def test_deep_nesting_is_one_line(tmp_path: Path, name: str) -> None:
+    deep = b"[" * 100_000 + b"1" + b"]" * 100_000
+    content = deep if name == "deep.json" else b'{"a":' + deep + b"}\n"
+    with pytest.raises(InvalidData, match="can be read"):
+        ldp3.load(written(tmp_path, name, content))

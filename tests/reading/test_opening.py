@@ -1,17 +1,13 @@
-import bz2
 import gzip
 import io
-import lzma
 import sys
-import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import ldp3
 from ldp3.errors import InvalidData
-from ldp3.reading.opening import _zstd
+from tests.reading.packing import PACKERS, zipped
 
 
 def written(folder: Path, name: str, content: bytes) -> Path:
@@ -43,23 +39,6 @@ def test_a_name_that_is_not_utf_8_is_one_line(tmp_path: Path) -> None:
     path.write_bytes(b"a\nb\n")
     with pytest.raises(InvalidData, match=r"\\udcffname.csv': the name is not UTF-8"):
         ldp3.load(path)
-
-
-def zipped(content: bytes, *names: str) -> bytes:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        for name in names or ("inside.csv",):
-            archive.writestr(name, content)
-    return file.getvalue()
-
-
-PACKERS: dict[str, Callable[[bytes], bytes]] = {
-    "gz": gzip.compress,
-    "bz2": bz2.compress,
-    "xz": lzma.compress,
-    "zst": lambda content: _zstd("test").compress(content),
-    "zip": zipped,
-}
 
 
 @pytest.mark.parametrize("packing", PACKERS)
@@ -140,3 +119,13 @@ def test_standard_input_that_cannot_be_read(
     monkeypatch.setattr(sys, "stdin", Piped(content))
     with pytest.raises(InvalidData, match=message):
         ldp3.load("-")
+
+
+def test_a_zip_file_packed_in_an_odd_way_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "odd.zip"
+    plain = zipped(b"a\nb\n", "t.csv")
+    for place in (8, plain.index(b"PK\x01\x02") + 10):  # the method, in both headers
+        plain = plain[:place] + (9).to_bytes(2, "little") + plain[place + 2 :]
+    path.write_bytes(plain)
+    with pytest.raises(InvalidData, match=r"odd\.zip: is a zip file that cannot be read here"):
+        ldp3.load(path)

@@ -71,3 +71,24 @@ def test_a_line_is_one_value_whatever_it_holds(tmp_path: Path) -> None:
 def test_tabs_separate_the_columns_of_a_tsv_file(tmp_path: Path) -> None:
     path = written(tmp_path, "id\tpage\n1\tb,c\n2\ta\n", "t.tsv")
     assert ldp3.load(path, column="page").labels == ("a", "b,c")
+
+
+def test_a_cell_may_be_long(tmp_path: Path) -> None:
+    path = tmp_path / "long.csv"
+    path.write_text("page,text\n" + "".join(f"{v},{'x' * 200_000}\n" for v in "aabbb"))
+    assert ldp3.load(path, column="page").histogram.tolist() == [2, 3]
+    path.write_text("page,text\n" + "a,b,c\n" + f"b,{'x' * 200_000}\n")
+    with pytest.raises(InvalidData, match="line 2 has 3 fields where the first row has 2"):
+        ldp3.load(path, column="page")
+
+
+def test_a_header_before_a_very_long_line_is_still_one(tmp_path: Path) -> None:
+    path = tmp_path / "long.csv"
+    long = "1" * 2**21
+    path.write_text(f"size\n{long}\n2\n3\n")
+    data = ldp3.load(path)
+    assert "size" not in data.labels
+    assert any("The first row is read as a header" in note for note in data.notes)
+    path.write_bytes(b"x" * (2**24 + 2**21))
+    with pytest.raises(InvalidData, match="first lines are longer than 16 MiB"):
+        ldp3.load(path)

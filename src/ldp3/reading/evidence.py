@@ -20,6 +20,7 @@ NAMES = {",": "comma", ";": "semicolon", TAB: "tab", "|": "bar"}  # of what may 
 WRITTEN = (["value"], ["value", "count"])  # by `ldp3 convert`
 MOSTLY = 0.9  # of the rows: a few ragged ones must not hide what separates the others
 RARE = 0.01  # chance that the first user alone holds a value, where there is no header
+csv.field_size_limit(2**31 - 1)  # Python's own, 128 KiB, is no fault of a file
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
 _DATE = re.compile(r"\d{4}[-/]\d\d[-/]\d\d([T ][\d:.]+(Z|[-+][\d:]+)?)?")
 _MISSING = frozenset(NA.lower().split(","))

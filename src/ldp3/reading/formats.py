@@ -3,6 +3,7 @@
 import io
 import json
 from collections.abc import Callable, Collection
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, get_args
 
@@ -14,7 +15,7 @@ from ldp3.reading.opening import PACKED_ENDINGS, WORKBOOKS, Content, content, pl
 from ldp3.reading.options import Format, Reading
 from ldp3.reading.text import open_text
 from ldp3.reading.users import VALUE, Users
-from ldp3.sandbox import decoding_error, read_stream
+from ldp3.sandbox import Answer, Unreadable, answer, decoded, schema
 
 ENDINGS: dict[str, Format] = {
     ".txt": "lines",
@@ -32,7 +33,14 @@ ENDINGS: dict[str, Format] = {
 }
 TEXT = ("lines", "csv", "transactions")
 STARTS: dict[bytes, Format] = {b"PAR1": "parquet", b"ARROW1": "arrow", b"{": "jsonl", b"[": "json"}
-CALLED = {"parquet": "a Parquet", "arrow": "an Arrow", "json": "a JSON", "jsonl": "a JSON lines"}
+CALLED = {
+    "parquet": "a Parquet file",
+    "arrow": "an Arrow file",
+    "json": "a JSON file",
+    "jsonl": "a JSON lines file",
+    "excel": "a workbook",
+}
+WORKBOOK = 2**32  # bytes that reading a workbook may take: one far cell makes a sheet of zeros
 
 
 def open_file(path: Path, reading: Reading, domain: Collection[str] | None = None) -> Users:
@@ -44,23 +52,19 @@ def open_file(path: Path, reading: Reading, domain: Collection[str] | None = Non
     kind = format_of(found, reading)
     if kind in TEXT:
         return open_text(found, kind, reading, domain)
-    if kind == "excel":
-        return _open_workbook(found, reading, domain)
-    found = found.in_memory()
     try:
+        if kind == "excel":
+            return _open_workbook(found, reading, domain)
         frame = SCANNED[kind](found)
-    except (OSError, ValueError, RecursionError) as error:
-        raise InvalidData(f"{found.source}: {_unreadable(kind, error)}") from None
-    except BaseException as error:  # panics, too
-        if decoding_error(error) is None:
-            raise
+    except Unreadable as error:
         raise InvalidData(f"{found.source}: {_unreadable(kind, error)}") from None
 
     def explain(error: Exception) -> str:
         return _unreadable(kind, error)
 
-    untrusted, name = kind in ("parquet", "arrow"), Path(found.name).stem
-    return Users(name, found.source, frame, 1, "row", untrusted=untrusted, explain=explain)
+    name, untrusted = Path(found.name).stem, isinstance(frame, pl.LazyFrame)
+    rows = frame.lazy()
+    return Users(name, found.source, rows, 1, "row", untrusted=untrusted, explain=explain)
 
 
 def format_of(found: Content | Path, reading: Reading) -> Format:
@@ -87,63 +91,86 @@ def _by_start(start: bytes) -> Format:
 
 def _open_workbook(found: Content, reading: Reading, domain: Collection[str] | None) -> Users:
     """The rows of the first sheet."""
-    try:
-        import fastexcel
-    except ModuleNotFoundError:
+    if find_spec("fastexcel") is None:
         raise InvalidData(
             f"{found.source}: workbooks need fastexcel: pip install 'ldp3[excel]'; or save the "
             f"sheet as CSV."
-        ) from None
-    packed = found.in_memory()
-    try:
-        book = fastexcel.read_excel(packed.memory or str(packed.path))
-        sheet = book.load_sheet(0, header_row=None, dtypes="string").to_polars()
-    except (fastexcel.FastExcelError, OSError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise InvalidData(f"{found.source}: cannot be read as a workbook: {reason}.") from None
+        )
+    with answer(sheet_in, found, memory=WORKBOOK) as (sheets, (stream,)):
+        sheet = pl.read_ipc_stream(io.BytesIO(stream))
     rows = [[cell or "" for cell in row] for row in sheet.head(ROWS).iter_rows()]
     titles = titles_of(rows, reading, found.source, domain)
     renamed = dict(zip(sheet.columns, titles.names, strict=True))
     frame = sheet.slice(int(titles.header)).rename(renamed).lazy()
-    notes, others = titles.notes, len(book.sheet_names) - 1
+    notes, others = titles.notes, len(sheets) - 1
     if others:
-        notes = (*notes, f"The sheet {book.sheet_names[0]!r} is read, {others} more are not.")
+        notes = (*notes, f"The sheet {sheets[0]!r} is read, {others} more are not.")
     name, first = Path(found.name).stem, 1 + titles.header
     return Users(name, found.source, frame, first, "row", titles.header, frame, notes=notes)
 
 
+def sheet_in(found: Content) -> Answer:
+    """In a reader: the names of the sheets of a workbook, and the cells of the first, as text."""
+    import fastexcel
+
+    packed = found.in_memory()
+    try:
+        book = fastexcel.read_excel(packed.memory or str(packed.path))
+        sheet = book.load_sheet(0, header_row=None, dtypes="string").to_polars()
+    except fastexcel.FastExcelError as error:
+        raise InvalidData(f"{found.source}: {_unreadable('excel', error)}") from None
+    return book.sheet_names, [sheet.write_ipc_stream(None).getbuffer()]
+
+
 def _parquet(found: Content) -> pl.LazyFrame:
-    return pl.scan_parquet(found.scannable, glob=False)
+    return pl.scan_parquet(found.in_memory().scannable, glob=False)
 
 
-def _arrow(found: Content) -> pl.LazyFrame:
+def _arrow(found: Content) -> pl.LazyFrame | pl.DataFrame:
     if found.sample().startswith(b"ARROW1"):
-        return pl.scan_ipc(found.scannable)
-    return read_stream(found.scannable).lazy()
+        return pl.scan_ipc(found.in_memory().scannable)
+    return decoded(arrow_stream_in, found)
 
 
 def _json_lines(found: Content) -> pl.LazyFrame:
-    return pl.scan_ndjson(found.scannable, infer_schema_length=None)
+    lines = found.in_memory().scannable
+    kinds = schema(pl.scan_ndjson(lines, infer_schema_length=None))  # once, not for each query
+    return pl.scan_ndjson(lines, schema=kinds)
 
 
-def _json(found: Content) -> pl.LazyFrame:
-    """A list of records or of values; or records line by line, as some call JSON, too."""
+def _json(found: Content) -> pl.DataFrame:
+    return decoded(json_in, found)
+
+
+def arrow_stream_in(found: Content) -> pl.DataFrame:
+    """In a reader: the rows of an Arrow stream."""
+    return pl.read_ipc_stream(found.in_memory().scannable)
+
+
+def json_in(found: Content) -> pl.DataFrame:
+    """In a reader: a list of records or of values; or records line by line, as some have it."""
+    found = found.in_memory()
     text = found.memory if found.memory is not None else found.path.read_bytes()
+    wrong = Unreadable("a list of values or of objects is needed")
     if text.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"{"):
-        frame = _json_lines(found)
-        if len(frame.collect()) < 2:
-            raise ValueError("a list of values or of objects is needed")
+        frame = pl.scan_ndjson(found.scannable, infer_schema_length=None).collect()
+        if len(frame) < 2:
+            raise wrong
         return frame
     try:
-        return pl.read_json(io.BytesIO(text), infer_schema_length=None).lazy()
+        return pl.read_json(io.BytesIO(text), infer_schema_length=None)
     except pl.exceptions.PolarsError:
+        pass
+    try:
         held: Any = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(str(error)) from None
     if not isinstance(held, list) or any(isinstance(value, list | dict) for value in held):
-        raise ValueError("a list of values or of objects is needed")
-    return pl.LazyFrame({VALUE: [None if v is None else _as_text(v) for v in held]})
+        raise wrong
+    return pl.DataFrame({VALUE: [None if v is None else _as_text(v) for v in held]})
 
 
-SCANNED: dict[str, Callable[[Content], pl.LazyFrame]] = {
+SCANNED: dict[str, Callable[[Content], pl.LazyFrame | pl.DataFrame]] = {
     "parquet": _parquet,
     "arrow": _arrow,
     "json": _json,
@@ -157,4 +184,5 @@ def _as_text(value: object) -> str:
 
 def _unreadable(kind: str, error: BaseException) -> str:
     lines = str(error).strip().splitlines()
-    return f"is not {CALLED[kind]} file that can be read ({lines[0] if lines else 'damaged'})."
+    reason = (lines[0] if lines else "damaged").removesuffix(".")
+    return f"is not {CALLED[kind]} that can be read ({reason})."

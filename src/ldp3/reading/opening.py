@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import re
+import struct
 import sys
 import zipfile
 import zlib
@@ -31,6 +32,10 @@ PACKED = {  # what packs a file, by its first bytes
     b"PK\x03\x04": "zip",
 }
 PACKED_ENDINGS = tuple(f".{kind}" for kind in PACKED.values())
+DAMAGED = (  # what the unpackers of Python raise at what is no packed file of theirs
+    *(EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, struct.error),
+    *(NotImplementedError, RuntimeError, ValueError, LookupError, OverflowError),
+)
 CALLED = {"gz": "gzip", "bz2": "bzip2", "zst": "Zstandard"}
 WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")  # some are zip files of their own
 
@@ -83,13 +88,7 @@ class Content:
         return replace(self, memory=b"".join(self._bounded()))
 
     def _bounded(self) -> Iterator[bytes]:
-        """All bytes, unpacked, as long as they can be held."""
-        size = 0
-        for block in self.blocks(SAMPLE):
-            if (size := size + len(block)) > UNPACKED:
-                most = f"{UNPACKED / 2**30:g} GiB"
-                raise InvalidData(f"{self.source}: holds more than {most}; unpack it first.")
-            yield block
+        return _bounded(self.blocks(SAMPLE), self.source)
 
     def as_text(self) -> "Content":
         """The same text in UTF-8 with line feeds; nothing is copied if it is so already."""
@@ -101,12 +100,12 @@ class Content:
             what = "UTF-16 without its mark" if wide else "binary data"
             raise InvalidData(f"{self.source}: holds {what}, not UTF-8 text; save it as that.")
         if b"\r" in start and b"\n" not in start:  # as old Macintoshes wrote
-            return replace(self, memory=_line_feeds(b"".join(self.blocks(SAMPLE))))
+            return replace(self, memory=_line_feeds(b"".join(self._bounded())))
         return self if self.packed in STREAMED else self.in_memory()
 
     def _from_utf16(self) -> bytes:
         try:
-            return b"".join(self.blocks(SAMPLE)).decode("utf-16").encode()
+            return b"".join(self._bounded()).decode("utf-16").encode()
         except UnicodeDecodeError:
             raise InvalidData(f"{self.source}: is damaged UTF-16 text; save it as UTF-8.") from None
 
@@ -164,8 +163,10 @@ def _standard_input() -> Content:
     packed = _compression_of(given[:6])
     if packed == "zip":
         raise InvalidData(f"{name}: is a zip file; unpack it first, as in unzip -p FILE | ldp3 …")
-    plain = b"".join(_unpacked_blocks(partial(io.BytesIO, given), packed, name, SAMPLE))
-    return Content(name, name, Path("-"), packed, plain)
+    if packed is None:
+        return Content(name, name, Path("-"), None, given)
+    plain = _bounded(_unpacked_blocks(partial(io.BytesIO, given), packed, name, SAMPLE), name)
+    return Content(name, name, Path("-"), packed, b"".join(plain))
 
 
 def _line_feeds(text: bytes) -> bytes:
@@ -190,17 +191,32 @@ def _unpacked_blocks(
 ) -> Iterator[bytes]:
     """The bytes of a file, unpacked, in pieces."""
     zstd = _zstd(source) if packed == "zst" else None
-    broken: list[type[Exception]] = [EOFError, OSError, zlib.error, lzma.LZMAError]
-    broken += [zipfile.BadZipFile, *([zstd.ZstdError] if zstd else [])]
+    broken = (*DAMAGED, *([zstd.ZstdError] if zstd else []))
     try:
         with opened() as file, _unpacked(file, packed, zstd) as plain:
             while block := plain.read(size):
                 yield block
-    except tuple(broken) as error:
+    except broken as error:
         if packed is None:
             raise InvalidData(f"{source}: cannot be read: {error}.") from None
-        what = CALLED.get(packed, packed)
-        raise InvalidData(f"{source}: is a damaged {what} file; fetch it again.") from None
+        raise _damaged(source, packed, error) from None
+
+
+def _damaged(source: str, packed: str, error: BaseException) -> InvalidData:
+    what = CALLED.get(packed, packed)
+    if isinstance(error, NotImplementedError):  # Deflate64, say, of large folders on Windows
+        return InvalidData(f"{source}: is a {what} file that cannot be read here; unpack it first.")
+    return InvalidData(f"{source}: is a damaged {what} file; fetch it again.")
+
+
+def _bounded(blocks: Iterator[bytes], source: str) -> Iterator[bytes]:
+    """All bytes, as long as they can be held."""
+    size = 0
+    for block in blocks:
+        if (size := size + len(block)) > UNPACKED:
+            most = f"{UNPACKED / 2**30:g} GiB"
+            raise InvalidData(f"{source}: holds more than {most}; unpack it first.")
+        yield block
 
 
 def _unpacked(file: IO[bytes], packed: str | None, zstd: ModuleType | None) -> IO[bytes]:
@@ -234,8 +250,8 @@ def _member_name(path: Path) -> str:
     try:
         with zipfile.ZipFile(path) as archive:
             found = [m for m in archive.infolist() if _is_data(m)]
-    except (OSError, zipfile.BadZipFile):
-        raise InvalidData(f"{path}: is a damaged zip file; fetch it again.") from None
+    except DAMAGED as error:
+        raise _damaged(str(path), "zip", error) from None
     if any(member.flag_bits & 1 for member in found):
         raise InvalidData(f"{path}: is encrypted; unpack it first.")
     if len(found) != 1:

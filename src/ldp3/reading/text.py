@@ -14,6 +14,7 @@ from ldp3.reading.evidence import NAMES, ROWS, TAB, Titles, find_delimiter, rows
 from ldp3.reading.opening import SAMPLE, Content
 from ldp3.reading.options import Format, Reading
 from ldp3.reading.users import Users
+from ldp3.sandbox import Unreadable
 
 NOT_IN_TEXT = "\x1f"  # ASCII's unit separator: a line is one field
 LONGEST = 2**24  # bytes of a quoted cell after which it is read slowly
@@ -51,6 +52,7 @@ def open_text(
             *titles.notes,
         ),
         items=kind == "transactions",
+        untrusted=content.packed is not None and content.memory is None,
     )
 
 
@@ -73,7 +75,7 @@ def _titles(
 
 def _scan(content: Content, separator: str | None, titles: Titles) -> pl.LazyFrame:
     names = titles.names
-    return pl.scan_csv(
+    frame = pl.scan_csv(
         content.scannable,
         has_header=titles.header,
         separator=separator or NOT_IN_TEXT,
@@ -81,9 +83,11 @@ def _scan(content: Content, separator: str | None, titles: Titles) -> pl.LazyFra
         infer_schema=False,
         # polars wants a schema to have the names of the header, which may stand there twice
         schema=None if titles.header else dict.fromkeys(names, pl.String()),
-        with_column_names=(lambda _: names) if titles.header else None,
         glob=False,
     )
+    if not titles.header:
+        return frame
+    return frame.select(pl.nth(place).alias(name) for place, name in enumerate(names))
 
 
 def _blank_lines_at_start(lines: Sequence[str]) -> int:
@@ -103,9 +107,17 @@ def _refuse_ragged(content: Content, separator: str, rows: list[list[str]]) -> N
 
 def _first_lines(content: Content) -> list[str]:
     """The first lines of a text file, with their ends, the last one whole."""
-    start = content.sample()
-    whole = len(start) < SAMPLE
-    text = start if whole else start[: start.rfind(b"\n") + 1]
+    text = b""
+    for block in content.blocks(SAMPLE):
+        text += block
+        if len(block) == SAMPLE and text.count(b"\n") > 1:
+            text = text[: text.rfind(b"\n") + 1]
+            break
+        if len(text) > LONGEST:
+            raise InvalidData(
+                f"{content.source}: its first lines are longer than {LONGEST // 2**20} MiB; is it "
+                f"text, one row per line?"
+            )
     try:
         decoded = text.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -151,6 +163,8 @@ def _separator_note(separator: str | None, usual: str | None, reading: Reading) 
 
 def _why_unreadable(content: Content, separator: str | None, error: Exception) -> str:
     """Read the file again, slowly, to name the line where reading ends."""
+    if isinstance(error, Unreadable):  # what took all memory once must not take it here
+        return f"cannot be read: {error}."
     for number, line in enumerate(_split_lines(content.blocks()), 1):
         if not _is_text(line):
             return _not_utf8(number)
@@ -237,12 +251,16 @@ def _first_ragged_row(blocks: Iterator[bytes], separator: str, width: int) -> st
 
 
 def _split_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    rest = b""
+    pieces: list[bytes] = []  # of a line that has not ended
     for block in blocks:
-        *lines, rest = (rest + block).split(b"\n")
-        yield from (line + b"\n" for line in lines)
-    if rest:
-        yield rest
+        first, *others = block.split(b"\n")
+        pieces.append(first)
+        if others:
+            yield b"".join(pieces) + b"\n"
+            yield from (line + b"\n" for line in others[:-1])
+            pieces = others[-1:]
+    if any(pieces):
+        yield b"".join(pieces)
 
 
 def _wrong_width(line: int, fields: int, width: int) -> str:
