@@ -187,7 +187,8 @@ def test_no_value_has_more_supports_than_there_are_reports(tmp_path: Path) -> No
             with pytest.raises(InvalidData, match="are no counts of 'colours'"):
                 Aggregator.load(tmp_path / "counts.json")
         else:
-            assert Aggregator.load(tmp_path / "counts.json").total[0] == count
+            with pytest.warns(UserWarning, match="these counts have no seal"):
+                assert Aggregator.load(tmp_path / "counts.json").total[0] == count
 
 
 def test_totals_of_another_shape_or_type_are_refused(tmp_path: Path) -> None:
@@ -225,9 +226,10 @@ def test_sums_cannot_overflow(tmp_path: Path) -> None:
     content = unsealed(tmp_path / "counts.json")
     content.update(n=LIMIT - 1, total=[LIMIT - 1, 0])
     (tmp_path / "counts.json").write_text(json.dumps(content))
-    server = Aggregator.load(tmp_path / "counts.json")
+    with pytest.warns(UserWarning, match="these counts have no seal"):
+        server = Aggregator.load(tmp_path / "counts.json")
     with pytest.raises(InvalidData, match="too many"):
-        server.merge(Aggregator.load(tmp_path / "counts.json"))
+        server.merge(server)
 
 
 def test_nothing_counted_is_nothing_to_estimate() -> None:
@@ -276,5 +278,28 @@ def test_a_server_travels_and_goes_on() -> None:
     copy = pickle.loads(pickle.dumps(server))
     copy.add(plan.wire.encode(sample(plan, 50)).tobytes())
     assert (server.n, copy.n) == (100, 150)
-    server.merge(server)
-    assert server.n == 200
+
+
+def test_what_is_in_two_parts_is_not_added_up(tmp_path: Path) -> None:
+    plan = PLANS["grr"]
+    one, two = (counted(plan, sample(plan, 100)) for _ in range(2))
+    one.save(tmp_path / "one.json")
+    copy = Aggregator.load(tmp_path / "one.json")
+    copy.add(plan.wire.encode(sample(plan, 50)).tobytes())
+    whole = Aggregator(plan)
+    whole.merge(one)
+    whole.merge(two)
+    for again in (one, two, copy, whole):
+        with pytest.raises(InvalidData, match="the same reports are in both parts"):
+            whole.merge(again)
+    assert whole.n == 200
+
+
+def test_copies_of_an_empty_server_count_for_themselves() -> None:
+    plan = PLANS["grr"]
+    empty = Aggregator(plan)
+    workers = [pickle.loads(pickle.dumps(empty)) for _ in range(3)]
+    for worker in workers:
+        worker.add(sample(plan, 10))
+        empty.merge(worker)
+    assert empty.n == 30

@@ -120,3 +120,13 @@ def test_half_a_line_on_a_full_disk_sends_nothing(
     monkeypatch.undo()
     sent = Client(plan, memo=path).report(7)
     assert Client(plan, memo=path).report(7) == sent
+
+
+@posix("files have no modes there")
+def test_a_file_that_is_no_memo_keeps_its_mode(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("what others should read\n")
+    path.chmod(0o644)
+    with pytest.raises(InvalidData, match="line 1 of the memo is damaged"):
+        Client(Plan("numbers", 300, "olh", 1.0), memo=path).report(7)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644

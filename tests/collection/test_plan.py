@@ -407,3 +407,9 @@ def test_a_method_makes_the_same_collection_however_it_is_spelt(spelt: str) -> N
     made = Plan("pages", 3, "oue", 1.0, spelt)
     assert made.method == "power+norm_sub"
     assert made.identifier == Plan("pages", 3, "OUE", 1.0, "power+norm_sub").identifier
+
+
+def test_a_report_that_no_client_could_send_is_refused() -> None:
+    with pytest.raises(InvalidParameter, match="has 268,435,456 bytes, which no client should"):
+        Plan("x", 2**31, "oue", 1.0)
+    assert Plan("x", 2**31, "olh", 1.0).report_bytes < 20

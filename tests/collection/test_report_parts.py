@@ -276,3 +276,46 @@ def test_of_two_different_reports_with_one_identifier_the_first_file_counts(
         for executor in (None, Backwards()):
             server = counted(plan, *paths, executor=executor)
             assert np.flatnonzero(server.total).tolist() == [expected]
+
+
+def lines_of(plan: Plan, n: int, **fields: object) -> list[str]:
+    made = [b64encode(row).decode() for row in rows_of(plan, n)]
+    return [json.dumps({**fields, "report": text}) for text in made]
+
+
+def test_a_line_longer_than_a_part_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report_parts, "PART", 2**12)
+    monkeypatch.setattr(report_parts, "LONGEST", 2**13)
+    first, second, *many = lines_of(PLAN, 9)
+    trap = (" " * (2**12 - 40)).join(many)  # whatever it is cut at, pieces of it are reports
+    (tmp_path / "r.jsonl").write_text(f"{first}\n{trap}{' ' * 2**17}\n{second}\n")
+    server = counted(PLAN, tmp_path / "r.jsonl")
+    assert (server.n, server.refused) == (2, {"no report": 1})
+
+
+def test_a_byte_order_mark_costs_no_report(tmp_path: Path) -> None:
+    text = "\n".join(lines_of(PLAN, 3))
+    (tmp_path / "r.jsonl").write_bytes(b"\xef\xbb\xbf" + text.encode())
+    assert counted(PLAN, tmp_path / "r.jsonl").n == 3
+
+
+def test_identifiers_that_differ_in_any_digit_are_others(tmp_path: Path) -> None:
+    made = [json.loads(line)["report"] for line in lines_of(PLAN, 8)]
+    ids = ["18446744073709551616", "18446744073709551617", "-18446744073709551616", "1", "2",
+           "0.12345678901234567890", "0.12345678901234567891", "18446744073709551616"]  # fmt: skip
+    lines = [f'{{"id": {i}, "report": "{r}"}}' for i, r in zip(ids, made, strict=True)]
+    (tmp_path / "r.jsonl").write_text("\n".join(lines))
+    server = counted(PLAN, tmp_path / "r.jsonl")
+    assert (server.n, server.refused) == (7, {DUPLICATE: 1})
+
+
+def test_lines_that_are_no_text_are_no_reports(tmp_path: Path) -> None:
+    lines = [line.encode() for line in lines_of(PLAN, 3, id="x?")]
+    lines = [
+        line.replace(b"?", end) for line, end in zip(lines, (b"\xff", b"\xfe", b"y"), strict=True)
+    ]
+    (tmp_path / "r.jsonl").write_bytes(b"\n".join(lines))
+    server = counted(PLAN, tmp_path / "r.jsonl")
+    assert (server.n, server.refused) == (1, {"no report": 2})

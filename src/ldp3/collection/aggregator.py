@@ -1,6 +1,7 @@
 """The server: add up reports, merge parts, estimate."""
 
 import json
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, closing
@@ -8,6 +9,7 @@ from dataclasses import replace
 from itertools import chain, compress
 from os import PathLike
 from pathlib import Path
+from secrets import token_hex
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +18,7 @@ import numpy as np
 from ldp3.arrays import BoolArray, FloatArray, Reports, Total
 from ldp3.collection.counts import LIMIT, Counts, digests_of, read_counts
 from ldp3.collection.plan import Plan, as_plan
-from ldp3.collection.plan_file import canonical, require_format, shallow
+from ldp3.collection.plan_file import COUNTS, canonical, require_format, shallow
 from ldp3.collection.wire import IMPOSSIBLE, LENGTH, VERSION, add_to
 from ldp3.display import card, of_estimate
 from ldp3.errors import InvalidData, InvalidParameter, as_path, several, short
@@ -27,7 +29,7 @@ from ldp3.types import Estimate, Tally
 if TYPE_CHECKING:
     from ldp3.collection.reports import ReportFormat
 
-FORMAT = "ldp3 counts"
+UNSEALED = "these counts have no seal, so that nobody can tell whether they were damaged or edited."
 Identifier = str | bytes | int | None
 
 
@@ -160,6 +162,11 @@ class Aggregator:
             self._counts.merge(part)
             if digests is not None:
                 self._counts.add_reports(oracle, reports, digests)
+            self._name_part()
+
+    def _name_part(self) -> None:
+        """Give what is counted here a name, if it has none: copies made before have their own."""
+        self._counts.parts = self._counts.parts or frozenset([token_hex(8)])
 
     def add_files(
         self,
@@ -188,6 +195,7 @@ class Aggregator:
         """
         with self._lock:  # no other thread may count an identifier while files are read
             self._counts.merge(self._counted(paths, input_format, executor, threads, tick))
+            self._name_part()
 
     def _counted(
         self,
@@ -229,6 +237,11 @@ class Aggregator:
             )
         part = other._copy()
         with self._lock:
+            if self._counts.parts & part.parts:
+                raise InvalidData(
+                    f"{self.plan.name!r}: the same reports are in both parts, as where a file is a "
+                    f"copy or was merged before: give each part once."
+                )
             if again := len(self._counts.seen & part.seen):
                 raise InvalidData(
                     f"{self.plan.name!r}: {again:,} reports are in both parts; add the reports to "
@@ -263,34 +276,39 @@ class Aggregator:
     def save(self, path: str | PathLike[str]) -> None:
         """Write the counts, with the plan of the collection."""
         with self._lock:
-            tally, identified = self.tally, self.identified
-            refused = dict(sorted(self._counts.refused.items()))
+            counted = self._counts.copy()
         counts = {
-            "format": FORMAT,
+            "format": COUNTS,
             "version": VERSION,
-            "n": tally.n,
-            "identified": identified,
-            "refused": refused,
+            "n": counted.tally.n,
+            "identified": counted.identified,
+            "refused": dict(sorted(counted.refused.items())),
+            "parts": sorted(counted.parts),
             "plan": self.plan.describe(),
-            "total": tally.total.tolist(),
+            "total": counted.tally.total.tolist(),
         }
         text = json.dumps({**counts, "seal": _seal(counts)}, ensure_ascii=False)
         write_text(as_path(path), text + "\n")
 
     @classmethod
     def load(cls, path: str | PathLike[str], plugins: Iterable[str | Path] = ()) -> "Aggregator":
-        """Read counts; damaged ones and numbers that no collection can have are refused."""
+        """Read counts; damaged ones and numbers that no collection can have are refused.
+
+        A warning tells of counts without a seal, as another program may write them.
+        """
         target = as_path(path, "a file of counts")
         with shallow(str(path)):
-            given = require_format(read_json(target), FORMAT, str(path))
+            given = require_format(read_json(target), COUNTS, str(path))
             server = cls(Plan.read(given.get("plan"), f"{path}: plan", plugins))
             counts = read_counts(given, server.plan.oracle)
             if counts is None:
                 raise InvalidData(
                     f"{path}: are no counts of {server.plan.name!r}; make them again."
                 )
-            written = given.pop("seal", None)  # another program may write none
-            if written is not None and written != _seal(given):
+            written = given.pop("seal", None)
+            if written is None:
+                warnings.warn(f"{path}: {UNSEALED}", stacklevel=2)
+            elif written != _seal(given):
                 raise InvalidData(f"{path}: is damaged or was edited; make the counts again.")
         server._counts = counts
         return server

@@ -1,7 +1,7 @@
 """What a server keeps of any number of reports: a tally, and what it refused."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from math import isfinite
 from typing import Any, TypeGuard
@@ -37,6 +37,8 @@ class Counts:
         Counted reports whose identifiers are no longer known, because they come from a file.
     repeated
         Counted reports with the hash seed of another one, as far as they were counted together.
+    parts
+        A random name for each collection of reports that is in them, so that none is added twice.
     """
 
     tally: Tally
@@ -44,6 +46,7 @@ class Counts:
     seen: set[bytes] = field(default_factory=set)
     forgotten: int = 0
     repeated: int = 0
+    parts: frozenset[str] = frozenset()
 
     @property
     def identified(self) -> int:
@@ -84,7 +87,7 @@ class Counts:
 
     def copy(self) -> "Counts":
         """The same, to be changed by itself."""
-        return Counts(self.tally, dict(self.refused), set(self.seen), self.forgotten, self.repeated)
+        return replace(self, refused=dict(self.refused), seen=set(self.seen))
 
     def merge(self, other: "Counts") -> None:
         """Add what another part counted."""
@@ -94,6 +97,7 @@ class Counts:
         self.seen |= other.seen
         self.forgotten += other.forgotten
         self.repeated += other.repeated
+        self.parts |= other.parts
 
 
 def repeated_seeds(oracle: FrequencyOracle, reports: Reports) -> int:
@@ -107,13 +111,18 @@ def repeated_seeds(oracle: FrequencyOracle, reports: Reports) -> int:
 def read_counts(given: dict[str, Any], oracle: FrequencyOracle) -> Counts | None:
     """The counts that a file states; None if no reports of this oracle give them."""
     n, refused, identified = given.get("n"), given.get("refused"), given.get("identified")
+    parts = given.get("parts", [])  # another program may write none
     total = _numbers(given.get("total"), oracle.empty.total)
     if total is None or not _natural(n) or not _natural(identified):
         return None
     if not isinstance(refused, dict) or not all(map(_natural, refused.values())):
         return None
+    if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
+        return None
     tally = Tally(total, n)
-    return Counts(tally, refused, forgotten=identified) if _possible(tally, oracle) else None
+    if not _possible(tally, oracle):
+        return None
+    return Counts(tally, refused, forgotten=identified, parts=frozenset(parts))
 
 
 def _numbers(given: object, like: Total) -> Total | None:

@@ -48,6 +48,7 @@ class Memo:
         }
         line = b"\n" + sealed(json.dumps(entry).encode())
         with self._opened(os.O_RDWR | os.O_APPEND | os.O_CREAT, "written") as file:
+            self._make_private(file)
             if os.write(file, line) != len(line):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(file)
@@ -57,13 +58,17 @@ class Memo:
     def _read(self) -> dict[int, bytes]:
         """Reports by value."""
         reports: dict[int, bytes] = {}
-        lines = self._content().removeprefix(b"\xef\xbb\xbf").split(b"\n")
+        content = self._content()
+        lines = content.removeprefix(b"\xef\xbb\xbf").split(b"\n")
         for number, line in enumerate(map(bytes.strip, lines)):
             text = unsealed(line)
             if text is not None:
                 self._note(number, text, reports)
             elif line and not _was_never_finished(line):  # such a one was never sent
                 raise self._damaged(number)
+        if content:  # and only now: the mode of a file that is no memo is not ours to change
+            with self._opened(os.O_RDONLY, "read") as file:
+                self._make_private(file)
         return reports
 
     def _note(self, number: int, text: bytes, reports: dict[int, bytes]) -> None:
@@ -99,7 +104,8 @@ class Memo:
         try:
             file = os.open(self.path, flags | BINARY, 0o600)
             try:
-                self._require_private(file)
+                if not stat.S_ISREG(os.fstat(file).st_mode):
+                    raise InvalidData(f"{self.path}: a memo is a regular file; nothing was sent.")
                 yield file
             finally:
                 os.close(file)
@@ -110,12 +116,9 @@ class Memo:
                 f"{self.path}: the memo cannot be {what}: {error.strerror}; nothing was sent."
             ) from None
 
-    def _require_private(self, file: int) -> None:
-        """Refuse what is no file; let nobody else read it."""
-        mode = os.fstat(file).st_mode
-        if not stat.S_ISREG(mode):
-            raise InvalidData(f"{self.path}: a memo is a regular file; nothing was sent.")
-        if os.name == "posix" and mode & 0o077:
+    def _make_private(self, file: int) -> None:
+        """Let nobody else read it."""
+        if os.name == "posix" and os.fstat(file).st_mode & 0o077:
             os.fchmod(file, 0o600)
             told = f"{self.path}: others could read the memo; now only its owner can."
             warnings.warn(told, stacklevel=2)

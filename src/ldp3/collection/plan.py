@@ -38,6 +38,7 @@ from ldp3.results import names
 from ldp3.shuffling import Shuffled, require_mixed, three_digits
 
 SHOWN = 8  # labels in a notebook, at most
+LARGEST_REPORT = 2**21  # bytes: what a unary encoding of the largest list of labels needs
 
 
 @dataclass(frozen=True, init=False)
@@ -173,6 +174,12 @@ class Plan:
             raise InvalidParameter(
                 f"{type(oracle).__name__} cannot be deployed: it does not say how one report is "
                 f"drawn from whole numbers (`draw`). Collect with {', '.join(deployable())}."
+            )
+        if oracle.layout.size > LARGEST_REPORT:
+            raise InvalidParameter(
+                f"{type(oracle).__name__}: a report over {self.d:,} values has "
+                f"{oracle.layout.size:,} bytes, which no client should have to send; take a "
+                f"protocol of short reports, such as olh."
             )
         if not self.domain.suits(oracle):
             raise InvalidParameter(

@@ -13,7 +13,9 @@ from ldp3.errors import InvalidData, InvalidParameter, short, whole
 from ldp3.files import read_json
 from ldp3.shuffling import Shuffled
 
-FORMAT = "ldp3 collection"
+FORMAT, COUNTS = "ldp3 collection", "ldp3 counts"
+CALLED = {FORMAT: "plan", COUNTS: "file of counts"}
+WRITTEN_BY = {FORMAT: "plan", COUNTS: "aggregate"}
 CLAIM = {"epsilon": "central_epsilon", "delta": "delta", "batch": "batch"}  # by their options
 AGAIN = "make the file again with `ldp3 plan`"
 
@@ -51,8 +53,13 @@ def shallow(source: str) -> Iterator[None]:
 
 def require_format(given: object, format: str, source: str) -> dict[str, Any]:
     """The fields of a file of ours, of the version that we read."""
-    if not isinstance(given, dict) or given.get("format") != format:
-        raise InvalidData(f"{source}: is no {format!r} file.")
+    found = given.get("format") if isinstance(given, dict) else None
+    if not isinstance(given, dict) or found != format:
+        other = CALLED.get(found) if isinstance(found, str) else None
+        held = f"is a {other}; needed is a" if other else "is no"
+        raise InvalidData(
+            f"{source}: {held} {CALLED[format]}, as `ldp3 {WRITTEN_BY[format]}` writes it."
+        )
     version = given.get("version")
     if version != VERSION or not whole(version):
         raise InvalidData(

@@ -1,5 +1,6 @@
 """Read files of reports in parts of a fixed size, and count each part."""
 
+import json
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
@@ -22,9 +23,11 @@ from ldp3.files import read_json
 from ldp3.protocols.layout import Bytes
 
 PART = 2**24  # bytes of reports that a task holds at a time
+LONGEST = 2 * PART  # of lines that are read; only the last line of a part makes it longer
 MEMORY = 2**30  # bytes that reading a part of a table may take
 IN_FLIGHT = 64  # parts given to an executor ahead of the one that is waited for
 NO_REPORT = "no report"
+LONG_NUMBER = rf'"{ID}"\s*:\s*-?[0-9.]*([0-9]{{16}}|[.eE])'  # that a float may round
 UNREADABLE = "unreadable"
 PLANS_NEARBY = 1000  # files beside the plan to look into, at most, and not the large ones
 LARGE = 2**24
@@ -88,13 +91,24 @@ def _parts_of_bytes(path: Path, wire: Wire, format: ReportFormat) -> Iterator[Pa
     with _opened(path) as file:
         while start < size:
             # Damage before may have moved the reports, so a part begins at the next tag or line.
-            # Where none is near there is nothing but damage, and any cut will do.
             file.seek(start + step)
-            near = file.read(4 * wire.report_bytes + 2**16)
-            after = near.find(wire.tag) if format == "raw" else near.find(b"\n") + 1
-            stop = min(start + step + max(after, 0), size)
+            if format == "raw":  # where no tag is near there is nothing but damage: cut anywhere
+                after = max(file.read(4 * wire.report_bytes + 2**16).find(wire.tag), 0)
+            else:
+                after = _rest_of_line(file)
+            stop = min(start + step + after, size)
             yield Part(str(path), format, start, stop)
             start = stop
+
+
+def _rest_of_line(file: IO[bytes]) -> int:
+    """How many bytes there are up to the end of the line."""
+    passed = 0
+    while block := file.read(2**16):
+        if end := block.find(b"\n") + 1:
+            return passed + end
+        passed += len(block)
+    return passed
 
 
 def _parts_of_table(path: Path, wire: Wire, format: ReportFormat) -> Iterator[Part]:
@@ -149,7 +163,7 @@ def first_bytes(part: Part, size: int) -> bytes:
     if part.format == "raw":
         return _bytes(part)[:size]
     if part.format == "jsonl":
-        found = read_lines(_bytes(part))[REPORT].drop_nulls().head(1).to_list()
+        found = read_lines(_lines(part)[0])[REPORT].drop_nulls().head(1).to_list()
         return bytes(found[0][:size]) if found else b""
     try:
         with _apart(read_first, part, size) as (_, buffers):
@@ -159,7 +173,9 @@ def first_bytes(part: Part, size: int) -> bytes:
 
 
 def _count_lines(wire: Wire, part: Part, counts: Counts) -> None:
-    _add(wire, sorted_out(read_lines(_bytes(part)), wire.report_bytes), counts)
+    lines, too_long = _lines(part)
+    _add(wire, sorted_out(read_lines(lines), wire.report_bytes), counts)
+    add_to(counts.refused, NO_REPORT, too_long)
 
 
 def _count_table(wire: Wire, part: Part, counts: Counts) -> None:
@@ -188,10 +204,18 @@ def _apart(function: Callable[..., sandbox.Answer], *args: Any) -> Iterator[Any]
         yield found
 
 
-def _bytes(part: Part) -> bytes:
+def _bytes(part: Part, most: int = -1) -> bytes:
     with _opened(Path(part.path)) as file:
         file.seek(part.start)
-        return file.read(part.stop - part.start)
+        return file.read(min(part.stop - part.start, most) if most >= 0 else part.stop - part.start)
+
+
+def _lines(part: Part) -> tuple[bytes, int]:
+    """The lines of a part; how many, none or one, are longer than any report, and left out."""
+    data = _bytes(part, LONGEST)
+    if part.stop - part.start <= LONGEST:
+        return data, 0
+    return data[: data.rfind(b"\n") + 1], 1
 
 
 @contextmanager
@@ -270,13 +294,40 @@ def sorted_out(frame: pl.DataFrame, size: int) -> Rows:
 
 def read_lines(data: bytes) -> pl.DataFrame:
     """The reports in JSON lines, and their identifiers; null where a line has none."""
-    text = data.decode("utf-8", errors="replace")
-    lines = pl.Series([line for line in text.split("\n") if line.strip()], dtype=pl.String)
+    split = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    lines = pl.Series([_text(line) for line in split if line.strip()], dtype=pl.String)
     report = lines.str.json_path_match(f"$.{REPORT}").str.decode("base64", strict=False)
     table = pl.DataFrame({REPORT: report})
-    if f'"{ID}"' not in text:  # looking for what is not there takes as long as the report
+    if f'"{ID}"'.encode() not in data:  # looking for what is not there takes as long as the report
         return table
-    return table.with_columns(lines.str.json_path_match(f"$.{ID}").alias(ID))
+    return table.with_columns(_identifiers(lines).alias(ID))
+
+
+def _text(line: bytes) -> str | None:
+    """A line as text; None, which is no report, if it is not UTF-8: two must not become one."""
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _identifiers(lines: pl.Series) -> pl.Series:
+    """The identifiers in JSON lines, numbers with all their digits, which Polars would round."""
+    found = lines.str.json_path_match(f"$.{ID}")
+    rounded = lines.str.contains(LONG_NUMBER).fill_null(False) & found.is_not_null()
+    if not rounded.any():
+        return found
+    exact = [
+        _exact(line, known) if long else known
+        for line, known, long in zip(lines, found, rounded, strict=True)
+    ]
+    return pl.Series(exact, dtype=pl.String)
+
+
+def _exact(line: str, known: str) -> str:
+    held = json.loads(line, parse_int=str, parse_float=str)
+    number = held.get(ID) if isinstance(held, dict) else None
+    return number if isinstance(number, str) else known
 
 
 def _as_rows(reports: pl.Series, size: int) -> Bytes:

@@ -128,14 +128,16 @@ def _unpickled(oracle: bytes, tag: bytes, sources: list[tuple[Path, bytes]]) -> 
 def _find(data: Bytes, tag: Bytes, size: int, starts: IntArray) -> tuple[int, int, int, int]:
     found, version, foreign, cut, i = 0, 0, 0, 0, 0
     while i + size <= data.size:
-        if _tagged(data, tag, i):
+        tagged = _tagged(data, tag, i)
+        whole = tagged and (i + size == data.size or _tagged(data, tag, i + size))
+        after = i + 1
+        while not whole and after < i + size and not _tagged(data, tag, after):
+            after += 1
+        if whole or (tagged and after == i + size):  # else it is a part, and the next one is there
             starts[found] = i
             found += 1
             i += size
             continue
-        after = i + 1
-        while after < i + size and not _tagged(data, tag, after):
-            after += 1
         if after < i + size:
             cut += 1
         elif data[i] == tag[0]:
