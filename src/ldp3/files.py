@@ -73,7 +73,11 @@ def _same(one: Path, other: Path) -> bool:
 def read_json(path: Path) -> object:
     """What a JSON file holds."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        found = json.loads(text)
+        if r"\ud" in text.lower():  # half of a character, perhaps, which no file of ours can hold
+            json.dumps(found, ensure_ascii=False).encode()
+        return found
     except FileNotFoundError:
         raise InvalidData(f"{path}: there is no such file.") from None
     except OSError as error:

@@ -13,6 +13,7 @@ import inspect
 import pkgutil
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from types import ModuleType
@@ -184,9 +185,14 @@ def _spellings(found: dict[str, type]) -> dict[str, type]:
 
 def _entry_points(kind: type) -> "list[EntryPoint]":
     """Groups are called like our folders: ``ldp3.protocols``, ``ldp3.metrics`` …"""
-    from importlib.metadata import entry_points  # slow to import, and not every command asks
+    from importlib.metadata import distributions  # slow to import, and not every command asks
 
-    return list(entry_points(group=_folder(kind)))
+    found: dict[str, list[EntryPoint]] = {}  # by package: the first on the path is the one in use
+    for package in distributions():
+        with suppress(Exception):  # what is broken in another package is not ours to tell
+            if package.name not in found:
+                found[package.name] = list(package.entry_points.select(group=_folder(kind)))
+    return [point for points in found.values() for point in points]
 
 
 def _folder(kind: type) -> str:

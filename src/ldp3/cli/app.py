@@ -1,12 +1,14 @@
 """All commands in one program, and what happens to mistakes.
 
 Results go to stdout; progress, notes and mistakes to stderr. A person's mistake is one line and
-exit code 2; a bug of ours is a traceback. What is slow to import is imported by the commands.
+exit code 2; a bug of ours is a traceback and exit code 70. What is slow to import is imported by
+the commands.
 """
 
 import re
 import shlex
 import sys
+import traceback
 from collections.abc import Callable
 from platform import python_version
 from typing import Annotated, Any, Literal
@@ -41,6 +43,7 @@ from ldp3.progress import forget, say
 from ldp3.reading.opening import STDIN
 
 Shell = Literal["bash", "zsh", "fish", "powershell"]
+BUG = 70  # exit code after a traceback: 1, Python's own, means that a fault was found
 LONGEST_MISTAKE = 1_000  # characters of what is said of a mistake
 
 
@@ -126,6 +129,8 @@ def run_command(arguments: list[str]) -> int:
     except BrokenPipeError:  # whoever read our output has seen enough
         forget(sys.stdout)
         return 0
+    except SystemExit:  # so the printer of help ends when nobody reads on
+        return 0
     except Exception as error:
         if said := blame(error):
             return _mistake(f"{said}. Mend the plug-in.")
@@ -133,7 +138,8 @@ def run_command(arguments: list[str]) -> int:
             return _mistake(f"{error.filename or 'standard output'}: {error.strerror or error}.")
         if isinstance(error, MemoryError):
             return _mistake("There is not enough memory for this: ask for less.")
-        raise
+        traceback.print_exc()
+        return BUG
     return code or 0
 
 

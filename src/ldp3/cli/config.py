@@ -15,7 +15,7 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ldp3.errors import InvalidData, InvalidParameter, short
+from ldp3.errors import InvalidData, InvalidParameter
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
     from ldp3.types import Dataset
 
-LISTS = {"epsilons": "epsilon", "protocols": "protocols", "methods": "methods",
-         "metrics": "metrics"}  # fmt: skip
-SINGLE = {"seed": int, "simulate": str, "reference": str}
+FIELDS = ("epsilons", "protocols", "methods", "metrics", "seed", "simulate", "reference")
 
 
 def configure(app: "App", commands: tuple[str, ...], arguments: "ArgumentCollection") -> None:
@@ -36,7 +34,10 @@ def configure(app: "App", commands: tuple[str, ...], arguments: "ArgumentCollect
         if argument.name == "--config" and argument.tokens:
             path = Path(argument.tokens[0].value)
             content = _grid(manifest(path)) if is_results(path) else _toml(path)
-            Dict({"run": content}, source=str(path))(app, commands, arguments)
+            try:
+                Dict({"run": content}, source=str(path))(app, commands, arguments)
+            except RecursionError:
+                raise InvalidData(f"{path}: is nested too deeply to hold options.") from None
 
 
 def is_results(path: Path) -> bool:
@@ -68,12 +69,11 @@ def told(path: Path, data: "list[Dataset]") -> list[str]:
     """What a person should know of a run that is repeated."""
     found = manifest(path)
     says = [f"Grid and seed are those of {path}; plug-ins, executor and output are yours to give."]
-    listed = found["data"] if isinstance(found.get("data"), list) else []
-    digests = [one.get("digest") for one in listed if isinstance(one, dict)]
+    digests = [one.get("digest") for one in found.get("data", [])]
     if digests != [one.digest for one in data]:
         says.append(f"The data are not those of {path}.")
-    if isinstance(found.get("plugins"), dict) and found["plugins"]:
-        names = ", ".join(map(str, found["plugins"]))
+    if found.get("plugins"):
+        names = ", ".join(found["plugins"])
         says.append(f"{path} used plug-ins, which are code: {names}.")
     return says
 
@@ -91,21 +91,8 @@ def _grid(found: dict[str, Any]) -> dict[str, Any]:
     """The options that make the same grid."""
     if found.get("attacks") != ["none"]:
         raise InvalidData("These results are not of `ldp3 run`: there were attacks.")
-    lists = {option: _list(name, found.get(name)) for name, option in LISTS.items()}
-    single = {name: _one(name, found.get(name), kind) for name, kind in SINGLE.items()}
-    if found.get("repeats_asked") is not False:  # or as many as the question needs, again
-        single["repeats"] = _one("repeats", found.get("repeats"), int)
-    return {**lists, **single}
-
-
-def _list(name: str, value: object) -> list[Any]:
-    kinds = (int, float) if name == "epsilons" else str
-    if not isinstance(value, list) or not all(isinstance(one, kinds) for one in value):
-        raise InvalidData(f"The manifest's {name} are no list of them: {short(value)}.")
-    return value
-
-
-def _one(name: str, value: object, kind: type) -> object:
-    if not isinstance(value, kind) or isinstance(value, bool):
-        raise InvalidData(f"The manifest's {name} cannot be {short(value)}.")
-    return value
+    asked = [*FIELDS, "repeats"] if found.get("repeats_asked") is not False else FIELDS
+    missing = [name for name in asked if name not in found]
+    if missing:
+        raise InvalidData(f"The manifest does not say the {missing[0]}.")
+    return {"epsilon" if name == "epsilons" else name: found[name] for name in asked}

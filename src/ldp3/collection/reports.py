@@ -1,6 +1,5 @@
 """Files of reports: what they can hold, and writing them."""
 
-from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
@@ -47,15 +46,14 @@ def write_reports(path: Path, format: ReportFormat, chunks: Iterable[RowsAndIds]
             file.writelines(rows.tobytes() for rows, _ in chunks)
     elif format == "jsonl":
         with path.open("wb") as file:
-            file.writelines(line for rows, ids in chunks for line in _json_lines(rows, ids))
+            for rows, ids in chunks:
+                _as_text(_frame(rows, ids)).write_ndjson(file)
     else:
         _write_table(path, format, iter(chunks))
 
 
-def _json_lines(rows: "Bytes", ids: list[str] | None) -> Iterator[bytes]:
-    for i, row in enumerate(rows):
-        identifier = "" if ids is None else f'"{ID}":"{ids[i]}",'
-        yield f'{{{identifier}"{REPORT}":"{b64encode(row).decode()}"}}\n'.encode()
+def _as_text(frame: "pl.DataFrame") -> "pl.DataFrame":
+    return frame.with_columns(frame[REPORT].bin.encode("base64"))
 
 
 def _write_table(path: Path, format: ReportFormat, chunks: Iterator[RowsAndIds]) -> None:

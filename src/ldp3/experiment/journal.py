@@ -22,7 +22,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldp3.errors import InvalidData, InvalidParameter, LDPError
+from ldp3.errors import InvalidData, InvalidParameter, LDPError, whole
 from ldp3.experiment.grid import Experiment
 from ldp3.experiment.outcomes import Block, Measured, Outcome, exact_sums, from_sums
 from ldp3.experiment.repeats import asks_for_more, require_no_shorter
@@ -109,10 +109,12 @@ class Journal:
             found = _parsed(line)
             if found is None:
                 self.damaged += bool(line.strip())
-            elif "cell" in found and self._wants(outcome := _read(found)):
-                self.measured.add(outcome)
             elif "journal" in found or "output" in found:
-                stopped = found.get("journal")
+                stopped = _identity(found)
+            elif (outcome := _read(found, self.experiment)) is None:
+                self.damaged += 1
+            elif self._wants(outcome):
+                self.measured.add(outcome)
             size += len(line)
         self.file.truncate(size)  # the file is open for appending: writing goes on at the end
         if stopped is not None:
@@ -123,8 +125,8 @@ class Journal:
     def _first(self, first: bytes, fresh: bool) -> dict[str, Any] | None:
         """What the first line says the run is; None to start over."""
         head = _parsed(first)
-        if head is not None and "journal" in head:
-            return None if fresh else head["journal"]
+        if head is not None and (run := _identity(head)) is not None:
+            return None if fresh else run
         ours = _line({"journal": self.experiment.identity})
         if not first.strip(b"\0\r\n ") or ours.startswith(first):
             return None
@@ -310,8 +312,17 @@ def _line(content: dict[str, Any]) -> bytes:
 def _parsed(line: bytes) -> dict[str, Any] | None:
     """What a whole line says; None for half of one, or one that is damaged."""
     text = unsealed(line)
-    found = None if text is None else json.loads(text)
+    try:
+        found = None if text is None else json.loads(text)
+    except (ValueError, RecursionError):
+        return None
     return found if isinstance(found, dict) else None
+
+
+def _identity(found: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What run a line says that it begins, if it does."""
+    run = found.get("journal")
+    return run if isinstance(run, dict) and whole(run.get("repeats"), 1) else None
 
 
 def _written(outcome: Outcome) -> dict[str, Any]:
@@ -330,14 +341,33 @@ def _written(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _read(found: dict[str, Any]) -> Outcome:
-    """The outcome that was written."""
-    values, sums, estimates = (_unpacked(found[name]) for name in ("values", "sums", "estimates"))
-    block = Block(Cell(**found["cell"]), found["stop"])
-    if sums is not None and len(block) == 1:
-        sums = exact_sums([sums])
-    limits = _unpacked(found["limits"])
-    return Outcome(block, values, sums, estimates, found["seconds"], limits)
+def _read(found: dict[str, Any], experiment: Experiment) -> Outcome | None:
+    """The outcome that was written; None for what no block of this run can be."""
+    try:
+        block = Block(Cell(**found["cell"]), found["stop"])
+        if not whole(block.cell.repeat, 0) or not whole(block.stop, block.cell.repeat + 1):
+            return None
+        values, sums, estimates, limits = (
+            _unpacked(found[name]) for name in ("values", "sums", "estimates", "limits")
+        )
+        d = {data.name: data.d for data in experiment.datasets}[block.cell.dataset]
+        if sums is not None and len(block) == 1:
+            sums = exact_sums([sums])
+        outcome = Outcome(block, values, sums, estimates, float(found["seconds"]), limits)
+    except (LookupError, TypeError, ValueError, OverflowError, AttributeError):
+        return None
+    methods, metrics = len(experiment.methods), len(experiment.metrics)
+    fit = (
+        _is_array(values, "f", len(block), methods, metrics)
+        and _is_array(limits, "f", len(block), 2, metrics)
+        and (sums is None or _is_array(sums, "i", 2, methods, d))
+        and (estimates is None or _is_array(estimates, "f", len(block), methods, d))
+    )
+    return outcome if fit else None
+
+
+def _is_array(array: Any, kind: str, *shape: int) -> bool:
+    return array is not None and array.dtype.kind == kind and array.shape == shape
 
 
 def _packed(array: NDArray[Any] | None) -> list[Any] | None:

@@ -13,7 +13,7 @@ import polars as pl
 from ldp3.answers import read_csv, write_csv
 from ldp3.domain import Domain
 from ldp3.errors import InvalidData, InvalidParameter, short, whole
-from ldp3.files import read_json, sync_file, sync_folder, whole_file, write_lines
+from ldp3.files import read_json, seal, sync_file, sync_folder, whole_file, write_lines
 from ldp3.results.axes import LIMITS, SCHEMA
 from ldp3.sandbox import Unreadable, collect, decoding_error
 from ldp3.sandbox import read_json as sandbox_json
@@ -21,6 +21,19 @@ from ldp3.types import Dataset
 
 FOLDER = ("table", "means", "estimates")
 DATASETS = "datasets.json"
+LISTED, NAMED = [str], {str: str}
+FIELDS: dict[str, Any] = {  # of a manifest, and what each holds
+    **dict.fromkeys(("attacks", "protocols", "methods", "metrics", "notes"), LISTED),
+    **dict.fromkeys(("plugins", "versions", "better", "files"), NAMED),
+    **dict.fromkeys(("simulate", "reference", "command"), str),
+    **dict.fromkeys(("repeats", "seed"), int),
+    **dict.fromkeys(("repeats_asked", "keep_estimates", "complete"), bool),
+    "data": [dict],
+    "epsilons": [float],
+    "elapsed": float,
+    "looks": [int],
+    "seconds": {str: float},
+}
 WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
     ".csv": lambda table, path: write_lines(path, write_csv(table)),
     ".parquet": lambda table, path: table.write_parquet(path),
@@ -64,7 +77,8 @@ def write(
                 WRITERS[file.suffix](held, temporary)
             sync_file(temporary)
             digests[file.name] = _digest(temporary)
-        text = json.dumps({**manifest, "files": digests}, indent=2, ensure_ascii=False)
+        said = {**manifest, "files": digests}
+        text = json.dumps({**said, "seal": _seal(said)}, indent=2, ensure_ascii=False)
         write_lines(described, text)
         if last.exists():  # of an earlier run of ours
             for old in (last, *(file for file in files if file not in new)):
@@ -154,11 +168,30 @@ def files_of(path: Path) -> list[Path]:
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
-    """What was run."""
+    """What was run; refused if it was edited, or says what no run of ours can be."""
     found = read_json(path)
     if not isinstance(found, dict):
         raise InvalidData(f"{str(path)!r} is no manifest.")
+    if found.pop("seal", None) != _seal(found):
+        raise InvalidData(f"{str(path)!r} was edited, or is no manifest: run again with `fresh`.")
+    for name, kind in FIELDS.items():
+        if name in found and not _fits(found[name], kind):
+            raise InvalidData(f"{str(path)!r}: {name!r} cannot be {short(found[name], 60)}.")
     return found
+
+
+def _seal(manifest: Mapping[str, Any]) -> str:
+    return seal(json.dumps(manifest, sort_keys=True).encode()).decode()
+
+
+def _fits(value: object, kind: Any) -> bool:
+    """Whether a value is what `FIELDS` says."""
+    if isinstance(kind, list):
+        return isinstance(value, list) and all(_fits(each, kind[0]) for each in value)
+    if isinstance(kind, dict):
+        return isinstance(value, dict) and all(_fits(each, kind[str]) for each in value.values())
+    number = isinstance(value, int) and kind is float
+    return (isinstance(value, kind) or number) and isinstance(value, bool) == (kind is bool)
 
 
 def require_unchanged(path: Path, manifest: Mapping[str, Any]) -> None:
