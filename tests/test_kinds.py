@@ -153,3 +153,13 @@ def test_a_title_is_read_and_typed_and_not_inherited() -> None:
 
     assert (title_of(Titled), title_of(Heir)) == ("Ti-tled", "Heir")
     assert title_of(look_up(Metric, "ℓ1")) == "ℓ1"
+
+
+def test_what_is_broken_in_another_package_is_passed_over(tmp_path: Path, package: Install) -> None:
+    written(tmp_path, PROTOCOL, "strange_protocols.py")
+    package("ldp3.protocols", "mine", "strange_protocols:Mine")
+    broken = tmp_path / "broken-1.0.dist-info"
+    broken.mkdir()
+    (broken / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
+    (broken / "entry_points.txt").write_bytes(b"[ldp3.protocols\n\xff\xfe=\n[[x]]\na")
+    assert installed_names(FrequencyOracle) == {"mine": "strange"}

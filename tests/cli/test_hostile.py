@@ -310,3 +310,30 @@ def test_whole_numbers_as_people_write_them(run: Run, written: str) -> None:
     code, out, _ = run(*QUICK, "--no-header", "-e", "1", "-r", "1", "--population", written)
     assert code == 0
     assert "n = 1,000" in out
+
+
+def test_who_reads_only_the_first_line_of_help_ends_nothing_in_an_error() -> None:
+    help_ = subprocess.Popen([*LDP3, "run", "--help"], stdout=subprocess.PIPE)
+    assert help_.stdout is not None
+    help_.stdout.close()
+    assert help_.wait(60) == 0
+
+
+def test_a_crash_does_not_look_like_what_was_found(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError("a bug of ours")
+
+    monkeypatch.setattr("ldp3.collection.plan.as_plan", fail)
+    code, out, err = run("inspect", "plan.json", "reports.bin")
+    assert (code, out) == (70, "")
+    assert err.startswith("Traceback")
+
+
+def test_options_nested_deeply_are_one_line(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text("a = " + "[" * 1_500 + "]" * 1_500)
+    (tmp_path / "b.toml").write_text(".".join("a" * 3_000) + " = 1")
+    for name in ("a.toml", "b.toml"):
+        code, _, err = run("run", "--config", name)
+        assert (code, err.count("\n")) == (2, 1)

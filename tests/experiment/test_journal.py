@@ -1,3 +1,4 @@
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from ldp3.experiment.journal import Journal, difference, open_journal, path_of
 from ldp3.experiment.outcomes import Outcome, exact_sums, from_sums
 from ldp3.experiment.simulator import Simulator
 from ldp3.experiment.tabulation import tabulated
+from ldp3.files import sealed
 from ldp3.results.table import Results
 from ldp3.types import Dataset
 from tests.experiment.running import cells_of, collected, outcomes, simulator
@@ -313,3 +315,36 @@ def test_a_run_that_keeps_more_runs_again_what_kept_less(tmp_path: Path) -> None
     whole = collected(small(), outcomes(small()))
     assert results.means is not None
     assert results.means.equals(whole.means)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("cell", 5), ("cell", {}), ("stop", "9"), ("stop", 0), ("stop", 10**12), ("values", None),
+        ("values", ["<f8", [1], "AAAAAAAAAAA="]), ("values", ["O", [1], "AAAAAAAAAAA="]),
+        ("sums", ["<i8", [1], "AAAAAAAAAAA="]), ("limits", 7), ("seconds", []), ("estimates", "x"),
+    ],
+)  # fmt: skip
+def test_a_sealed_line_that_is_no_block_runs_again(tmp_path: Path, name: str, wrong: Any) -> None:
+    at, output = small(), tmp_path / "x.csv"
+    whole = collected(at, outcomes(at))
+    begin(output, at, blocks=3)
+    first, *lines = path_of(output).read_bytes().splitlines()
+    found = json.loads(lines[0].partition(b" ")[2])
+    changed = sealed(json.dumps({**found, name: wrong}).encode()).strip()
+    path_of(output).write_bytes(b"\n".join([first, changed, *lines[1:], b""]))
+    journal = opened(output, at)
+    assert journal.damaged == 1
+    journal.close()
+    assert finish(output, at).table.equals(whole.table)
+
+
+@pytest.mark.parametrize("run", [5, [], {}, {"repeats": "9"}])
+def test_a_sealed_first_line_that_is_no_run_is_one_line(tmp_path: Path, run: object) -> None:
+    at, output = small(), tmp_path / "x.csv"
+    begin(output, at, blocks=3)
+    _, *lines = path_of(output).read_bytes().splitlines()
+    head = sealed(json.dumps({"journal": run}, separators=(",", ":")).encode()).strip()
+    path_of(output).write_bytes(b"\n".join([head, *lines, b""]))
+    with pytest.raises(LDPError, match="is damaged, or of another version: start over"):
+        opened(output, at)

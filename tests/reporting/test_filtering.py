@@ -16,6 +16,7 @@ BROKEN: dict[str, tuple[Callable[[pl.DataFrame], pl.DataFrame], str]] = {
     "null": (lambda t: t.with_columns(pl.when(FIRST).then(None).otherwise("value").alias("value")),
              "complete"),
     "infinite": (lambda t: t.with_columns(value=pl.lit(float("inf"))), "finite"),
+    "huge": (lambda t: t.with_columns(value=pl.lit(1e308)), "finite"),
     "two sizes": (lambda t: pl.concat([t, t.with_columns(n=pl.lit(7, pl.Int64))]), "one dataset"),
     "three datasets": (lambda t: pl.concat([t, *(t.with_columns(dataset=pl.lit(x)) for x in "ab")]),
                        r"one dataset.* and 1 more: run and report each on its own"),

@@ -14,6 +14,7 @@ from ldp3.results.table import Results
 
 # rows of what targets sum to, whoever they are: what an attack moves, which is no error
 IS_SHARE = pl.col("metric").str.split("(").list.first() == kinds.name_of(TargetShare)
+LARGEST = 1e150  # of a number that can be shown
 COMBINATION = ["metric", "epsilon", "protocol", "method"]  # on one dataset, without attacks
 MEANS = {
     **{name: SCHEMA[name] for name in (*PLACE, "method")},
@@ -104,8 +105,9 @@ def _check_values(table: pl.DataFrame) -> None:
     for name in (n for n in table.columns if n not in LIMITS):
         if table[name].null_count():
             raise InvalidData(f"Results must be complete, but {name!r} is empty in some rows.")
-    for name in ("epsilon", "value"):
-        if not table[name].is_finite().all():
+    for name in ("epsilon", "value", *LIMITS):
+        # whose squares are finite, too, as averages and charts need them
+        if not (table[name].drop_nulls().abs() < LARGEST).all():
             raise InvalidData(f"Results must be finite, but {name!r} is not in some rows.")
 
 

@@ -23,7 +23,8 @@ FOLDER = ("table", "means", "estimates")
 DATASETS = "datasets.json"
 LISTED, NAMED = [str], {str: str}
 FIELDS: dict[str, Any] = {  # of a manifest, and what each holds
-    **dict.fromkeys(("attacks", "protocols", "methods", "metrics", "notes"), LISTED),
+    **dict.fromkeys(("attacks", "fake_users", "targets", "protocols"), LISTED),
+    **dict.fromkeys(("methods", "metrics", "notes"), LISTED),
     **dict.fromkeys(("plugins", "versions", "better", "files"), NAMED),
     **dict.fromkeys(("simulate", "reference", "command"), str),
     **dict.fromkeys(("repeats", "seed"), int),
