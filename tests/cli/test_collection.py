@@ -695,7 +695,7 @@ def test_a_statement_of_a_large_epsilon_says_so_unless_quiet(folder: Path, run: 
         ("edited.json", "was edited after it was made"),
         ("pages.ldp3.json -o page.pdf", "is an .html or .md file, got 'page.pdf'"),
         ("pages.ldp3.json -o pages.ldp3.json", "is read here, too"),
-        ("pages.ldp3.json --counts pages.ldp3.json", "is no 'ldp3 counts' file"),
+        ("pages.ldp3.json --counts pages.ldp3.json", "is a plan; needed is a file of counts"),
     ],
 )
 def test_a_mistake_with_a_statement_is_one_line(
