@@ -25,6 +25,7 @@ from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.plan import Plan, as_plan
 from ldp3.collection.vectors import THRESHOLD, example
 from ldp3.collection.wire import TAG_BYTES
+from ldp3.domain import Domain
 from ldp3.errors import InvalidParameter, as_path, require
 from ldp3.files import write_text
 from ldp3.printing import number
@@ -131,7 +132,7 @@ def _words(plan: Plan) -> dict[str, Any]:
         "layout": json.dumps(oracle.layout.describe()),
         "constants": "; ".join(_constant(*one) for one in oracle.constants.items()) or "none",
         "ratio": "Not stated by the protocol: rely on its proof, and on ldp3 verify",
-        "question": _cut(plan.domain.name),
+        "question": _cut(plan.name if plan.domain.name == Domain.name else plan.domain.name),
         "values": _few(plan, range(plan.d)),
         "outside": "refused on the device" if other is None else f"reported as {_cut(other)}",
         "lift": "an amount that the protocol does not say",
