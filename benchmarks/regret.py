@@ -1,90 +1,153 @@
-"""Regret of recommendations: how much more error the recommended makes than the best there is.
+"""Can the forecast be believed? Regret and coverage of recommendations on data nobody tuned on.
 
-    python -m benchmarks.regret [--counts FILE …] [--only NAME …]
+    python -m benchmarks.regret [--cells N] [--counts FILE …] [--ordered-counts FILE …]
 
-From each dataset a small sample is drawn and `recommend` asked for three ε and three metrics. What
-is best on the dataset itself, scaled to as many users, is found in a few repeats of everything;
-then it and what was recommended are compared in many other repeats, so that no luck counts.
+From each dataset small samples are drawn and `recommend` asked for one ε and three metrics (EMD
+too, where values are ordered). The true error of every combination on the dataset itself, scaled to
+as many users, is the mean of many other exact simulations with the luck of the raw noise taken out.
+Printed for each question: *regret*, how much more error the recommended one makes than the best
+there is; how much more than the best of no post-processing and Norm-Sub; whether the stated
+interval holds the true error. Populations with exact ties (uniform, steps) are summed up apart.
 """
 
 import argparse
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import polars as pl
 
 import ldp3
+from ldp3.arrays import apportion
+from ldp3.domain import Labels
+from ldp3.noise import PureNoise
+from ldp3.recommendation.contest import CONTROLS, controlled, raw_errors
+from ldp3.recommendation.requirements import with_designs
 from ldp3.types import Dataset
 
-EPSILONS, METRICS = [0.5, 1.0, 3.0], ["l1", "l2", "kl"]
-PROTOCOLS = "paper"
-SEARCH, COMPARE = 30, 400  # repeats
-CASES = [  # dataset, people in the sample, users to answer for
-    ("flights", 2_000, 330_000),
-    ("zipf(s=1.1, d=100, n=1_000_000)", 3_000, 100_000),
-    ("zipf(s=2, d=50, n=1_000_000)", 1_000, 20_000),
-    ("uniform(d=64, n=1_000_000)", 1_000, 100_000),
-    ("gaussian(d=100, n=1_000_000)", 3_000, 200_000),
-    ("geometric(p=0.1, d=60, n=1_000_000)", 2_000, 50_000),
-    ("steps(d=100, n=1_000_000)", 2_000, 100_000),
+METRICS = ["l1", "l2", "kl"]
+REPEATS = 60
+SAMPLES, TIMES, EPSILONS = (500, 1_500, 5_000), (10, 100, 10_000), (0.5, 1.0, 2.0, 4.0)
+SPECS = [
+    "zipf(s=1.3, d=24, n=1_000_000)",
+    "zipf(s=0.7, d=80, n=1_000_000)",
+    "geometric(p=0.12, d=40, n=1_000_000)",
+    "gaussian(d=64, n=1_000_000)",
+    "bimodal(d=100, n=1_000_000)",
 ]
-YOURS = 5_000, 200_000  # people and users for a file of values and counts
+TIED = ["uniform(d=32, n=1_000_000)", "steps(d=60, n=1_000_000)"]
+BASE = "none", "norm_sub"
 
 
-def sample(data: Dataset, people: int) -> Dataset:
-    rng = ldp3.stream(0, "held out", data.name)
-    histogram = rng.multinomial(people, data.frequencies)
-    return replace(data, histogram=histogram, values=None)
+def datasets(given: argparse.Namespace) -> list[Dataset]:
+    """Ours, random ones, and a person's own."""
+    made = [ldp3.load(spec) for spec in (*SPECS, *TIED)]
+    rng = np.random.default_rng(20261116)
+    for alpha, d in ((0.3, 20), (1.0, 50), (3.0, 12)):
+        frequencies = rng.dirichlet(np.full(d, alpha))
+        made.append(_named(f"dirichlet({alpha}, d={d})", frequencies))
+    for sigma, d in ((1.0, 30), (2.0, 150)):
+        made.append(_named(f"lognormal({sigma}, d={d})", rng.lognormal(0, sigma, d)))
+    made += [ldp3.load(path, counts=True) for path in given.counts]
+    made += [ldp3.load(path, counts=True, ordered=True) for path in given.ordered_counts]
+    return [data for data in made if given.only in data.name]
 
 
-def regrets(data: Dataset, people: int, users: int) -> Iterator[dict[str, object]]:
-    """One row for each ε and metric."""
-    few, truth = sample(data, people), data.scaled(users)
-    answers = ldp3.recommend(few, EPSILONS, PROTOCOLS, metrics=METRICS, population=users).answers
-    found = ldp3.benchmark(truth, EPSILONS, PROTOCOLS, "all", METRICS, repeats=SEARCH, seed=7).table
-    for answer in answers:
-        cell = (pl.col("epsilon") == answer.epsilon) & (pl.col("metric") == answer.metric)
-        means = found.filter(cell).group_by("protocol", "method").agg(pl.col("value").mean())
-        best, ours = means.sort("value").row(0)[:2], (answer.best.protocol, answer.best.method)
-        errors = [_error(truth, answer.epsilon, answer.metric, pair) for pair in (ours, best)]
+def _named(name: str, weights: object) -> Dataset:
+    counts = apportion(np.asarray(weights), 10**9)
+    return Dataset(name, Labels([f"v{i}" for i in range(len(counts))]), counts)
+
+
+def questions(data: Dataset, cell: int) -> Iterator[dict[str, object]]:
+    """One row for each metric; the cell says how large the sample is, the population, and ε."""
+    every = list(product(SAMPLES, TIMES, EPSILONS))
+    rng = ldp3.stream(cell, "regret", data.name)
+    people, times, epsilon = every[int(rng.integers(len(every)))]
+    metrics = [*METRICS, *(["emd"] if data.ordered else [])]
+    few = replace(data, histogram=rng.multinomial(people, data.frequencies), values=None)
+    began = time.process_time()
+    found = ldp3.recommend(few, epsilon, metrics=metrics, population=people * times, seed=cell)
+    seconds = (time.process_time() - began) / len(metrics)
+    true = true_errors(data.scaled(people * times), epsilon, metrics)
+    for answer in found.answers:
+        errors = {(p, m): error for (u, p, m), error in true.items() if u == answer.metric}
+        ours = errors[answer.best.protocol, answer.best.method]
+        base = min(error for (_, method), error in errors.items() if method in BASE)
+        stated = answer.best.error
         yield {
-            "data": data.name,
-            "epsilon": answer.epsilon,
-            "metric": answer.metric,
-            "recommended": " with ".join(ours),
-            "best": " with ".join(best),
-            "tied": len(answer.tied),
-            "regret": errors[0] / errors[1] - 1,
+            "data": data.name, "people": people, "times": times, "epsilon": epsilon,
+            "metric": answer.metric, "recommended": answer.best.name,
+            "best": min((error, pair) for pair, error in errors.items())[1],
+            "regret": ours / min(errors.values()) - 1, "over_base": ours / base - 1,
+            "true": ours, "low": stated.low, "high": stated.high,
+            "holds": stated.low <= ours <= stated.high, "too_rosy": ours > stated.high,
+            "tied": len(answer.tied), "seconds": seconds,
+            "ties": data.name.startswith(("uniform", "steps")),
+        }  # fmt: skip
+
+
+def true_errors(
+    data: Dataset, epsilon: float, metrics: Sequence[str]
+) -> dict[tuple[str, str, str], float]:
+    """By metric, protocol and method."""
+    asked = list(dict.fromkeys([*metrics, *CONTROLS]))
+    protocols = with_designs("all", data)
+    run = ldp3.benchmark(data, epsilon, protocols, "all", asked, repeats=REPEATS, seed=99)
+    found: dict[tuple[str, str, str], float] = {}
+    for (protocol,), part in run.table.group_by("protocol", maintain_order=True):
+        support = ldp3.oracle(str(protocol), epsilon, data.d).support
+        values = {
+            (str(m), str(u)): frame.sort("repeat")["value"].to_numpy()[None]
+            for (m, u), frame in part.group_by("method", "metric")
         }
+        if support is None:
+            found |= {(u, str(protocol), m): float(v.mean()) for (m, u), v in values.items()}
+            continue
+        known = raw_errors(PureNoise.of(support, data.n).variance(data.frequencies))
+        off = np.stack([values["none", u] for u in CONTROLS], axis=-1) / known - 1
+        for (m, u), v in values.items():
+            scale = np.array([known[CONTROLS.index(u)]]) if u in CONTROLS else None
+            found[u, str(protocol), m] = float(controlled(v, off, np.zeros(1, int), scale).mean())
+    return found
 
 
-def _error(data: Dataset, epsilon: float, metric: str, pair: Sequence[str]) -> float:
-    protocol, method = pair
-    run = ldp3.benchmark(data, epsilon, protocol, method, metric, repeats=COMPARE, seed=8)
-    return float(run.table.filter(method=method)["value"].to_numpy().mean())
+def summed_up(rows: Sequence[dict[str, object]]) -> None:
+    """By metric, with and without ties."""
+    table = pl.DataFrame(rows)
+    with pl.Config(tbl_cols=-1, tbl_rows=-1, tbl_width_chars=160, float_precision=3):
+        for ties, part in table.group_by("ties", maintain_order=True):
+            print("populations with exact ties" if ties[0] else "populations without ties")
+            print(
+                part.group_by("metric", maintain_order=True).agg(
+                    questions=pl.len(),
+                    interval_holds=pl.col("holds").mean(),
+                    too_rosy=pl.col("too_rosy").mean(),
+                    mean_regret=pl.col("regret").mean(),
+                    worst_regret=pl.col("regret").max(),
+                    worse_than_base=(pl.col("over_base") > 0.05).mean(),
+                    worst_over_base=pl.col("over_base").max(),
+                    tied=pl.col("tied").median(),
+                    seconds=pl.col("seconds").mean(),
+                )
+            )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cells", type=int, default=3, help="samples of each dataset")
     parser.add_argument("--counts", nargs="*", default=[])
-    parser.add_argument("--only", nargs="*", default=[name for name, *_ in CASES])
+    parser.add_argument("--ordered-counts", nargs="*", default=[])
+    parser.add_argument("--only", default="")
     given = parser.parse_args(arguments)
-    cases = [
-        (ldp3.load(name), people, users) for name, people, users in CASES if name in given.only
-    ]
-    cases += [(ldp3.load(path, counts=True), *YOURS) for path in given.counts]
-    rows = []
-    for data, people, users in cases:
-        began = time.monotonic()
-        for row in regrets(data, people, users):
-            rows.append(row)
-            print(row, flush=True)
-        print(f"{time.monotonic() - began:.0f} s", flush=True)
-    found = np.array([row["regret"] for row in rows], dtype=float)
-    print(f"{len(found)} cells: mean {found.mean():.2%}, worst {found.max():.1%}, "
-          f"above 5 %: {(found > 0.05).mean():.0%}")  # fmt: skip
+    rows: list[dict[str, object]] = []
+    for cell in range(given.cells):
+        for data in datasets(given):
+            for row in questions(data, cell):
+                rows.append(row)
+                print(row, flush=True)
+        summed_up(rows)
 
 
 if __name__ == "__main__":

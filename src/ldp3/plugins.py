@@ -20,6 +20,7 @@ from ldp3.files import real_path
 from ldp3.kinds import classes
 
 PREFIX = "ldp3_plugin_"  # what the module of a plug-in file is called, and then its name
+_loaded: list[ModuleType] = []
 
 
 def plugin(path: Path, source: bytes | None = None) -> ModuleType:
@@ -51,6 +52,7 @@ def plugin(path: Path, source: bytes | None = None) -> ModuleType:
         said = f"{path.name}:{line}: {error.__class__.__name__}: {getattr(error, 'msg', error)}"
         said = said if line else blame(error) or f"{path.name}: {error!r}"
         raise InvalidParameter(f"{said}. Mend the plug-in.") from error
+    _loaded.append(module)
     return module
 
 
@@ -62,7 +64,7 @@ def load_plugins(paths: Iterable[str | Path]) -> list[ModuleType]:
 
 def loaded() -> list[ModuleType]:
     """Every plug-in file that this process has loaded, the newest first."""
-    return [module for name, module in reversed(sys.modules.items()) if name.startswith(PREFIX)]
+    return _loaded[::-1]
 
 
 def blame(error: BaseException) -> str | None:

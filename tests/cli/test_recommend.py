@@ -31,8 +31,12 @@ def test_the_answer_goes_to_stdout(
 ) -> None:
     assert ldp3(monkeypatch, *SMALL, "-e", "1", "-u", "l1", "--population", "5000") == 0
     out = capsys.readouterr().out
-    assert "sample: 400 people in the sample, 3 values. The answer is for 5,000 users." in out
-    assert "ℓ1 (lower is better): " in out
+    assert "sample: 400 people in the sample, 3 values. The answer is for 5,000 people." in out
+    assert out.startswith("· Deploy ")
+    assert "ℓ1 will be " in out
+    assert "--details tells" in out
+    assert ldp3(monkeypatch, *SMALL, "--population", "5000", "--details") == 0
+    assert "worse by" in capsys.readouterr().out
 
 
 def test_several_questions_are_answered_in_one_table(
@@ -62,6 +66,8 @@ def test_json_and_the_plan_agree(
     plan = json.loads(Path("plan.json").read_text())
     assert (plan["groups"][0]["protocol"], plan["method"]) == (best["protocol"], best["method"])
     assert plan["attributes"][0]["labels"] == ["a", "b", "c"]
+    assert ldp3(monkeypatch, *SMALL, "--save", "plan.json") == 0
+    assert "Saved plan.json. Next: ldp3 perturb plan.json" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -1,62 +1,70 @@
-"""Races on one run: a heat first where values are many, the worst error where users are fake."""
+"""Races on one run: what is measured, with the luck taken out; the worst where users are fake."""
 
 from typing import Any
 
-import pytest
+import numpy as np
+from scipy import stats
 
 import ldp3
-from ldp3.printing import percent
+from ldp3 import stream
 from ldp3.recommendation import race
-from ldp3.recommendation.advice import Recommendation
+from ldp3.recommendation.contest import controlled, noise_of, raw_errors
+from ldp3.recommendation.populations import Populations
 
-DATA = "zipf(d=200, n=200_000)"
+ALPHA = 1e-6
 LEVEL = ldp3.load("zipf(s=1.1, d=30, n=20_000)")
 AMONG: dict[str, Any] = {"protocols": ["grr", "oue"], "methods": ["norm_sub"], "epsilons": 4.0}
-FEW: dict[str, Any] = {"protocols": ["grr", "oue", "olh"], "methods": "norm_sub"}
 
 
-@pytest.fixture
-def many(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if these values were many."""
-    monkeypatch.setattr(race, "MANY", 8)
-    monkeypatch.setattr(race, "REPEATS_TIMES_VALUES", 1)
+def test_many_values_are_raced_on_fewer_populations() -> None:
+    data = ldp3.load("zipf(d=5_000, n=50_000)")
+    model = Populations(data, 10**6, 0)
+    assert len(model.world_of) <= 24
+    assert race.looks(5_000) == (1, 2)
 
 
-@pytest.mark.usefixtures("many")
-def test_what_a_heat_drops_takes_no_part_in_the_race_but_is_told() -> None:
-    found = ldp3.recommend(DATA, threads=2, **FEW)
-    (answer,) = found.answers
-    assert answer.best.collections == race.FEW_POPULATIONS * race.FEW_REPEATS
-    assert answer.best.protocol != "grr"
-    dropped = [c for c in answer.defaults if c.protocol == "grr"]
-    assert dropped
-    for candidate in dropped:
-        assert candidate.collections == race.HEAT  # not one more
-        assert candidate.worse.low > 0
-        assert not candidate.tied
+def test_the_mean_raw_errors_are_those_of_simulation() -> None:
+    data = ldp3.load("zipf(s=1.1, d=50, n=20_000)")
+    oracle = ldp3.oracle("oue", 1.0, 50)
+    known = raw_errors(noise_of(oracle, data).variance(data.frequencies))
+    rng, off = stream(0, "raw"), []
+    for _ in range(400):
+        e = oracle.estimate(oracle.simulate(data.histogram, rng)).frequencies - data.frequencies
+        off.append([np.abs(e).sum(), np.sqrt((e**2).sum())])
+    error = np.std(off, axis=0, ddof=1) / 20
+    # to the second order and normal, so up to half a percent besides the noise
+    limit = stats.norm.isf(ALPHA / 2) * error + 0.005 * known
+    assert (np.abs(np.mean(off, axis=0) - known) <= limit).all()
 
 
-@pytest.mark.usefixtures("many")
-def test_what_a_heat_decides_is_answered_by_it() -> None:
-    (answer,) = ldp3.recommend(DATA, protocols=["grr", "oue"], methods="none").answers
-    assert answer.reason == "separated"
-    assert answer.best.collections == race.HEAT
+def test_what_raw_errors_were_off_is_taken_out_without_bias() -> None:
+    """Errors that follow the raw ones: most of their noise goes, and their mean stays."""
+    rng, worlds = stream(0, "control"), np.repeat([0, 1], 100)
+    off = 0.2 * rng.normal(size=(200, 4, 2))
+    values = 3.0 + worlds[:, None] + 2.0 * off[..., 0] + 0.1 * rng.normal(size=(200, 4))
+    found = controlled(values, off, worlds)
+    assert found[worlds == 0].std() < values[worlds == 0].std() / 3
+    error = 0.1 / np.sqrt(800) + 1e-3
+    assert abs(found.mean() - 3.5) <= stats.norm.isf(ALPHA / 2) * error
 
 
-@pytest.mark.usefixtures("many")
-def test_fake_users_take_part_in_heats() -> None:
-    found = ldp3.recommend(DATA, protocols=["grr", "oue"], methods="norm_sub", fake_users="5%")
-    assert isinstance(found, Recommendation)
-    assert "fake users" in found.notes[0]
+def test_what_was_not_measured_is_not_made_up() -> None:
+    values = np.array([[1.0, np.nan], [1.0, np.nan]])
+    assert controlled(values, np.zeros((2, 2, 2)), np.zeros(2, int)) is values
+    zero = np.zeros((2, 2))
+    assert controlled(zero, np.ones((2, 2, 2)), np.zeros(2, int)) is zero
 
 
-@pytest.mark.usefixtures("many")
-def test_a_wide_tie_is_said_to_be_wide() -> None:
-    given: dict[str, Any] = {"protocols": ["oue", "olh"], "methods": ["norm_sub", "power"]}
-    found = ldp3.recommend("zipf(d=24, n=300)", **given)
-    best = found.best.error.value
-    far = max(abs(c.error.value - best) for c in found.answers[0].tied) / best
-    assert f"(up to {percent(far)} behind)" in found.render()
+def test_protocols_of_a_set_that_are_noisier_are_left_out_and_those_that_were_named_are_not() -> (
+    None
+):
+    given: dict[str, Any] = {"methods": "norm_sub", "population": 100_000}
+    found = ldp3.recommend(LEVEL, 1.0, "paper", **given)
+    (said,) = [note for note in found.notes if note.startswith("Left out, as their noise")]
+    assert "GRR" in said
+    assert "grr" not in found.answers[0].methods
+    named = ldp3.recommend(LEVEL, 1.0, ["grr", "oue"], **given)
+    assert "grr" in named.answers[0].methods
 
 
 def test_the_most_robust_wins_and_its_price_is_said() -> None:

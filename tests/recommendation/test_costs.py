@@ -1,10 +1,14 @@
 """What a protocol costs, and what a collection with it is worth."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import ldp3
-from ldp3.recommendation.costs import Worth, measure, worth
+from ldp3.domain import Labels
+from ldp3.recommendation.costs import Worth, in_order, measure, worth
+from ldp3.types import Dataset
 
 
 @pytest.mark.parametrize("name", ["grr", "pgr", "olh", "she", "cms"])
@@ -18,9 +22,8 @@ def test_every_cost_is_measured(name: str) -> None:
 
 
 def test_values_above_the_noise_of_all_stand_out() -> None:
-    f, off = np.array([0.1, 0.6, 0.3, 0.0]), np.full((5, 4), 0.02)
-    oracle = ldp3.oracle("grr", 1.0, 4)
-    one = worth(oracle, 1_000, f, ["a", "b", "c", "d"], 0.2, off)
+    data = Dataset("few", Labels(["a", "b", "c", "d"]), np.array([1, 6, 3, 0]))
+    one = worth(ldp3.oracle("grr", 1.0, 4), 1_000, data, 0.2, np.full((5, 4), 0.02), ranked=2)
     assert one.labels == ("b", "c")
     assert one.standing_out == 2
     assert one.misplaced == pytest.approx(0.04)  # half of an l1 of 0.08
@@ -29,13 +32,37 @@ def test_values_above_the_noise_of_all_stand_out() -> None:
     assert not one.useless
 
 
+def test_how_many_values_come_out_in_their_order() -> None:
+    truth = np.array([0.4, 0.3, 0.2, 0.1])
+    right, late = truth + 0.01, truth[[0, 1, 3, 2]]
+    first = truth[[1, 0, 2, 3]]
+    for rows, expected in (([right], 4), ([late], 2), ([first], 0), ([right] * 19 + [first], 4)):
+        assert in_order(np.array(rows), np.array([truth] * len(rows)), 0.95) == expected
+    assert in_order(np.array([[0.2, 0.3, 0.5]]), np.array([[0.4, 0.4, 0.2]]), 0.95) == 0
+    assert in_order(np.array([[0.4, 0.5, 0.1]]), np.array([[0.4, 0.4, 0.2]]), 0.95) == 3  # equals
+
+
 @pytest.mark.parametrize(("out", "misplaced"), [(0, 0.01), (3, 0.395)])
 def test_where_nothing_stands_out_or_much_is_misplaced_the_answer_is_called_useless(
     out: int, misplaced: float
 ) -> None:
     """An l1 of 0.79 puts four people of ten under a wrong value."""
-    one = Worth(out, ("a", "b", "c")[:out], 0.01, misplaced, 10**7, 0.5)
-    said = " ".join(one.sentences(100, 0.95))
-    assert "useless" in said
+    one = Worth(out, ("a", "b", "c")[:out], 0.01, misplaced, 0, 10**7, 0.5)
+    said = one.enough(1_000)
+    assert said.startswith("That is useless")
     assert "`ldp3 size`" in said
     assert "10 MB" in one.cost(10**6, 80)
+
+
+def test_people_are_told_in_people() -> None:
+    one = Worth(3, ("a", "b", "c"), 0.01, 0.05, 2, 10**7, 0.5)
+    assert one.expected(100_000, 9) == (
+        "Of 100,000 people about 5,000 (5 %) will be counted under a wrong value; the 2 most "
+        "frequent values come out in their order."
+    )
+    # errors shrink with the root: 5 % become 2 % with 6.25 times the people
+    assert "That is rough: for 2 % about 620,000 people" in one.enough(100_000)
+    assert replace(one, misplaced=0.01).enough(100_000).startswith("That is good")
+    assert "all values come out" in replace(one, ranked=9).expected(100_000, 9)
+    assert "remains open" in replace(one, ranked=0).expected(100_000, 9)
+    assert "comes out first" in replace(one, ranked=1).expected(100_000, 9)

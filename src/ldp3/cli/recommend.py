@@ -1,5 +1,6 @@
 """`ldp3 recommend`."""
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -42,6 +43,7 @@ def recommend(
     plugins: options.Plugins = [],  # noqa: B006
     format: options.AnswerFormat = "text",
     save: Annotated[Path | None, Parameter(group=options.OUTPUT)] = None,
+    details: Annotated[bool, Parameter(group=options.OUTPUT)] = False,
     dry_run: Annotated[bool, Parameter(group=options.OUTPUT)] = False,
     quiet: options.Quiet = False,
     reading: options.ReadingFlags = options.AS_IT_IS,
@@ -68,11 +70,14 @@ def recommend(
         Be robust against so many fake users: a number, or a share of all reports such as 1%.
     targets
         What they want to raise: top:10, random:10, labels; the rarest values by default.
+    details
+        Tell, too, what was compared, and how far single values will be off.
     dry_run
         Print what would compete, the expected time, and stop.
     save
         Write the plan of a collection with what was chosen, for clients and server.
     """
+    from ldp3.recommendation.populations import Populations
     from ldp3.recommendation.recommend import entered, recommend
     from ldp3.recommendation.requirements import Requirements, Threat
 
@@ -90,7 +95,7 @@ def recommend(
             asked = chosen, options.specs("-m", methods), measures
             threat = Threat(fake_users, options.specs("-a", attack), targets)
             _, ex, _ = entered(users, budgets, *asked, population, wanted, seed, plugins, threat)
-            _dry_run(users.d, ex, threads)
+            _dry_run(users.d, len(Populations(users, users.n, seed).world_of), ex, threads)
             return
         console = Console(quiet=quiet)
         console.notes(said_of(*(e for e in budgets if e <= LARGEST_EPSILON)))
@@ -116,10 +121,17 @@ def recommend(
                 plugins=plugins,
                 progress=console,
             )
-    with options.telling(found.answer(), format):
+    with options.telling(found.answer(details), format):
         if save is not None:
             found.plan(users.domain, plugins).save(save)
-            console.notes(_own_edges(users.domain, reading))
+            name = shlex.quote(str(save))
+            console.notes(
+                [
+                    *_own_edges(users.domain, reading),
+                    f"Saved {save}. Next: ldp3 perturb {name} ANSWERS.csv -o reports.bin; for "
+                    f"those who sign: ldp3 statement {name}",
+                ]
+            )
 
 
 def _own_edges(domain: "Domain", reading: "Reading") -> list[str]:
@@ -140,26 +152,21 @@ def _own_edges(domain: "Domain", reading: "Reading") -> list[str]:
     return []
 
 
-def _dry_run(d: int, ex: "Experiment", threads: int | None) -> None:
+def _dry_run(d: int, many: int, ex: "Experiment", threads: int | None) -> None:
     """What would compete, and for how long at most."""
     from ldp3.experiment.schedule import forecast
     from ldp3.experiment.simulator import Simulator
     from ldp3.recommendation import race
 
     simulator = Simulator(replace(ex, repeats=1, repeats_asked=True, limit=False))
-    one, many, looks = forecast(simulator, threads).elapsed, race.populations(d), race.looks(d)
-    heat = race.heat(d)
+    one, looks = forecast(simulator, threads).elapsed, race.looks(d)
     combinations = sum(int(simulator.applies(cell).sum()) for cell in simulator.cells)
     show(f"protocols  {' '.join(c.spec for c in ex.protocols)}")
     show(f"methods    {' '.join(c.spec for c in ex.methods)}")
-    if heat:
-        show(
-            f"heat       one collection of each on {heat} populations; the race is for what is left"
-        )
     show(f"race       {combinations:,} combinations over all ε, on {many} populations")
     show(f"looks      after {', '.join(map(str, looks))} collections on each, fewer take part")
-    first, most = (heat or many) * one, heat + many * looks[-1]
-    show(f"time       {duration(first)} at first, at most {duration(most * one)} in all")
+    first, most = (many * repeats * one for repeats in (looks[0], looks[-1]))
+    show(f"time       {duration(first)} at least, {duration(most)} at most")
 
 
 def _require_deployable(protocols: list[str], plugins: list[Path]) -> None:

@@ -80,14 +80,12 @@ def _attacks_left_out(simulator: "Simulator") -> list[str]:
 def _methods_left_out(simulator: "Simulator") -> list[str]:
     said = []
     for m, choice in enumerate(simulator.experiment.methods):
-        without = [
-            names.protocol(c.protocol) for c in simulator.cells if not simulator.applies(c)[m]
-        ]
+        without = _once(c.protocol for c in simulator.cells if not simulator.applies(c)[m])
         called = names.method(choice.spec)
         if simulator.methods[m].needs_order:
             said += _unordered(simulator, called)
         elif without:
-            protocols = ", ".join(_once(without))
+            protocols = ", ".join(map(names.protocol, without))
             said.append(f"{called} does not apply to {protocols}: left out there.")
     return said
 

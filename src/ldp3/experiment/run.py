@@ -1,7 +1,7 @@
 """Run an experiment: the one way under the command, `benchmark` and `recommend`."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import replace
@@ -15,7 +15,7 @@ from ldp3.errors import InvalidParameter, as_path, as_python, require, several
 from ldp3.experiment import schedule
 from ldp3.experiment.executors import workers
 from ldp3.experiment.grid import Named, Reference, Way, experiment
-from ldp3.experiment.journal import Journal, open_journal
+from ldp3.experiment.journal import open_journal
 from ldp3.experiment.outcomes import Measured, Outcome
 from ldp3.experiment.repeats import UntilSettled, prepared
 from ldp3.experiment.schedule import Wanted
@@ -92,7 +92,10 @@ def run(
     try:
         if journal is not None and journal.damaged:
             progress.note(f"{journal.damaged} lines of {journal.path} are damaged: run again.")
-        last = _measure(simulator, executor, threads, journal, measured, rule or chosen, progress)
+        keep = measured.add if journal is None else journal.append
+        last = measure(
+            simulator, executor, threads, rule or chosen, progress, measured=measured, keep=keep
+        )
         ended: dict[str, Any] = {"complete": last is not None, "elapsed": time.monotonic() - began}
         if chosen is not None:
             ended["looks"] = chosen.looks
@@ -131,16 +134,18 @@ def _finished(simulator: Simulator, output: Path, progress: Progress) -> Results
     )
 
 
-def _measure(
+def measure(
     simulator: Simulator,
     executor: "Executor | Client | str | None",
     threads: int | None,
-    journal: Journal | None,
-    measured: Measured,
     rule: Rule | None,
     progress: Progress,
+    *,
+    measured: Measured | None = None,
+    keep: Callable[[Outcome], None] = lambda _: None,
 ) -> int | None:
     """Run what is left to run, look by look; the repeats at the last one, None if stopped."""
+    measured = measured or Measured()
     repeats = simulator.experiment.repeats
     done, size = frozenset(measured.cells), len(simulator.cells) * repeats
     progress.expect(size, len(done))
@@ -149,7 +154,6 @@ def _measure(
     if rule is not None:
         for outcome in measured.outcomes:
             rule.hear(outcome)
-    keep = measured.add if journal is None else journal.append
     start = 0
     with workers(executor, threads, simulator, progress) as staff:
         for stop in [repeats] if rule is None else rule.looks:

@@ -1,6 +1,6 @@
 """What a recommendation says, to people and to programs."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from ldp3.answers import Answer, Heading, Items, Passage, Snippet, Table, plain_rows
 from ldp3.printing import number, percent
 from ldp3.recommendation.costs import Worth
-from ldp3.recommendation.race import MANY, Reason
+from ldp3.recommendation.populations import MANY
+from ldp3.recommendation.race import Reason
 from ldp3.results import names
 from ldp3.results.verdict import Candidate, Verdict, listed
 
@@ -19,6 +20,15 @@ if TYPE_CHECKING:
     from ldp3.domain import Domain
 
 TIED_SHOWN = 12  # of the tied; JSON has all
+DISAGREE = 0.1  # regret in some world from which on a larger sample would tell
+RARE = 1_000  # times the sample from which on what it missed decides
+CODE = """import ldp3
+
+plan = ldp3.Plan.load("collection.ldp3.json")
+report = ldp3.Client(plan).report(value)  # on each device
+counts = ldp3.Aggregator(plan)
+counts.add([report])  # on the server
+frequencies = counts.frequencies()"""
 APART = (
     "Each interval holds by itself; what is called worse is so with all comparisons taken together."
 )
@@ -66,8 +76,10 @@ class Advice:
         The best one without post-processing; None if it had to be a distribution.
     reason
         Why the race was over.
-    considered
-        Number of combinations.
+    disagreement
+        By how much more the best errs than another of the tied, in the world that suits it least.
+    methods
+        How many compete on each protocol.
     values
         The most frequent values of the sample, most frequent first.
     unheld, all_at_once
@@ -76,8 +88,6 @@ class Advice:
         Which values can be read, how much is wrong, what it costs.
     command
         The command that plans the collection; nothing if the choice cannot be deployed.
-    code
-        Python that applies the choice.
     """
 
     epsilon: float
@@ -90,13 +100,18 @@ class Advice:
     defaults: tuple[Candidate, ...]
     unbiased: Candidate | None
     reason: Reason
-    considered: int
+    disagreement: float
+    methods: Mapping[str, int]
     values: tuple[ValueInterval, ...]
     unheld: float
     all_at_once: float
     worth: Worth
     command: str
-    code: str
+
+    @property
+    def considered(self) -> int:
+        """Number of combinations."""
+        return sum(self.methods.values())
 
     def roles(self) -> Iterator[tuple[str, Candidate]]:
         """The best, the tied and the other defaults, each with what it is."""
@@ -143,9 +158,9 @@ class Recommendation:
         """What to deploy, where only one question was asked; else for the first one."""
         return self.answers[0].best
 
-    def answer(self) -> Answer:
-        """What people and programs are told."""
-        return Answer(list(_parts(self)), self.to_dict(), self.candidates())
+    def answer(self, details: bool = False) -> Answer:
+        """What people and programs are told; programs always everything."""
+        return Answer(list(_parts(self, details)), self.to_dict(), self.candidates())
 
     def candidates(self) -> "pl.DataFrame":
         """The best, the tied and the usual defaults of each question, one row each."""
@@ -158,9 +173,12 @@ class Recommendation:
         ]
         return pl.DataFrame(rows, infer_schema_length=None)
 
-    def render(self, format: str = "text", width: int | None = None) -> str:
-        """As text, Markdown, LaTeX, JSON or CSV; `width` is the terminal's."""
-        return self.answer().render(format, width)
+    def render(self, format: str = "text", width: int | None = None, details: bool = False) -> str:
+        """As text, Markdown, LaTeX, JSON or CSV; `width` is the terminal's.
+
+        With `details` people read what was compared and how far single values will be off, too.
+        """
+        return self.answer(details).render(format, width)
 
     def plan(self, domain: "Domain", plugins: Iterable[str | Path] = ()) -> "Plan":
         """The collection that deploys the first answer over the domain of the sample."""
@@ -183,24 +201,102 @@ class Recommendation:
         return self.render("markdown")
 
 
-def _parts(found: Recommendation) -> Iterator[Passage]:
-    if len(found.answers) > 1:
+def _parts(found: Recommendation, details: bool) -> Iterator[Passage]:
+    several = len(found.answers) > 1
+    if several:
         yield _overview(found)
     for advice in found.answers:
+        if several:
+            yield Heading(f"ε = {advice.epsilon:g}, {names.metric(advice.metric)}")
         yield from _section(found, advice)
+        if details:
+            yield from _details(found, advice)
     yield (
         f"{found.dataset}: {found.sample:,} people in the sample, {found.d:,} values. "
-        f"The answer is for {found.population:,} users."
+        f"The answer is for {found.population:,} people."
     )
     yield Items(found.notes)
+    yield (
+        "" if details else "`details` tells what was compared, and how far each value will be off."
+    )
 
 
 def _section(found: Recommendation, advice: Advice) -> Iterator[Passage]:
+    """What to deploy, how wrong it will be, whether that is enough; what is as good."""
+    best, worth = advice.best, advice.worth
+    error = best.error
+    size = f"{-(-best.bits // 8):,} bytes" if best.bits and best.bits > 8 else "1 byte"
+    interval = f"{number(error.low)} to {number(error.high)}"
+    measured = f"{names.metric(advice.metric)} will be {number(error.value)} ({interval})."
+    choice = f"{best.name} at ε = {advice.epsilon:g}: {size} per report."
+    expected, enough = worth.expected(found.population, found.d), worth.enough(found.population)
+    if worth.useless:
+        yield Items([expected, enough, f"The best there is: {choice} {measured}"])
+    else:
+        yield Items([f"Deploy {choice}", f"{expected} {measured}", enough])
+    yield " ".join([*_as_good(found, advice), *_open(found, advice)])
+    if advice.command and not worth.useless:
+        yield "Next, the plan of the collection:"
+        yield Snippet(advice.command, "bash")
+
+
+def _as_good(found: Recommendation, advice: Advice) -> Iterator[str]:
+    """What may be taken instead, grouped by what differs."""
+    near = [c for c in advice.tied if _behind(c, advice) <= found.margin]
+    far = [c for c in advice.tied if c not in near]
+    if near:
+        yield f"As good, within {percent(found.margin)}: {grouped(near, advice.methods)}."
+    if far:
+        most = percent(max(_behind(c, advice) for c in far))
+        one = "combination is" if len(far) == 1 else "combinations are"
+        yield f"{len(far)} more {one} behind by up to {most}, but not shown to be worse."
+
+
+def _open(found: Recommendation, advice: Advice) -> Iterator[str]:
+    """What a larger sample would tell."""
+    if advice.disagreement > DISAGREE:
+        yield (
+            f"The sample leaves open how alike frequencies are; if it is otherwise than most "
+            f"likely, another choice errs {percent(advice.disagreement)} less. A larger sample "
+            f"would tell."
+        )
+    if advice.metric == "kl" and found.population >= RARE * found.sample:
+        yield "KL lives on rare values, of which so small a sample says little."
+
+
+def grouped(candidates: Sequence[Candidate], methods: Mapping[str, int]) -> str:
+    """Combinations by what differs; `methods` says how many each protocol has.
+
+    >>> at = Interval(1.0, 1.0, 1.0)
+    >>> some = [Candidate(p, m, at, True) for p in ("ss", "pgr") for m in ("none", "norm_sub")]
+    >>> grouped(some, {"ss": 2, "pgr": 2})
+    'SS or PGR with any method'
+    >>> grouped(some[:3], {"ss": 2, "pgr": 2})
+    'SS with any method, PGR without post-processing'
+    """
+    per: dict[str, list[str]] = {}
+    for c in candidates:
+        per.setdefault(c.protocol, []).append(c.method)
+    said: dict[str, list[str]] = {}
+    for protocol, own in per.items():
+        if len(own) >= methods[protocol] > 1:
+            how = "with any method"
+        elif own == ["none"]:
+            how = "without post-processing"
+        else:
+            how = f"with {listed([names.method(m) for m in own], 5)}"
+        said.setdefault(how, []).append(names.protocol(protocol))
+    return ", ".join(f"{' or '.join(protocols)} {how}" for how, protocols in said.items())
+
+
+def _behind(candidate: Candidate, advice: Advice) -> float:
+    """As a share of the error of the best one."""
+    best = abs(advice.best.error.value)
+    return candidate.worse.value / best if best else candidate.worse.value
+
+
+def _details(found: Recommendation, advice: Advice) -> Iterator[Passage]:
     best = advice.best
-    yield Heading(
-        f"ε = {advice.epsilon:g}, {names.metric(advice.metric)} ({advice.better} is better): "
-        f"{best.name}"
-    )
     yield _verdict(found, advice)
     yield _compared(found, advice)
     yield APART if any(c.worse.low > 0 for c in advice.tied) else ""
@@ -209,13 +305,12 @@ def _section(found: Recommendation, advice: Advice) -> Iterator[Passage]:
         f"({percent(found.confidence, 4)} of the time less):"
     )
     yield _values(found, advice)
-    yield " ".join(advice.worth.sentences(found.d, found.confidence))
+    yield advice.worth.sentences(found.d, found.confidence)
     yield advice.worth.cost(found.population, best.bits or 0)
     yield _bias(advice) if best.method != "none" else ""
-    yield Snippet(advice.code)
     if advice.command:
-        yield "The collection, for its clients and its server:"
-        yield Snippet(advice.command, "bash")
+        yield "In Python, once the plan is there:"
+        yield Snippet(CODE)
 
 
 def _verdict(found: Recommendation, advice: Advice) -> str:
@@ -225,8 +320,8 @@ def _verdict(found: Recommendation, advice: Advice) -> str:
         "equal": f"They differ by at most {found.margin:.3g} of the error: take what suits you.",
         "sample": "The sample is too small to separate them: a larger one would help.",
         "budget": (
-            f"{advice.best.collections:,} simulated collections did not separate them, and "
-            + ("so many values allow no more." if found.d > MANY else "more are unlikely to.")
+            f"{advice.best.collections:,} simulated collections did not separate them, which is "
+            + ("all that so many values allow." if found.d > MANY else "all that time allows.")
         ),
     }
     said = Verdict(

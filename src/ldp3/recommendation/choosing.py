@@ -1,25 +1,24 @@
-r"""From races that are over to advice: which of the tied, how far off it will be, how to apply it.
+r"""The answers: intervals for all, and of the tied the one to recommend.
 
-The *expected regret* of a combination is how much more error it makes than the best one on the same
-population, as a share of that one's error, in the mean over the $B$ populations that the sample may
-come from:
+*Regret* in a world is by how much more a combination errs there, in the mean, than the best of the
+tied. The score of a combination is half its average regret over the worlds, by how likely they are,
+and half its largest. What errs more in some world than no post-processing and Norm-Sub do there,
+by more than `GUARD`, is not chosen. Nobody notices a difference of the margin, but everybody pays
+for bits: of those whose score is within the margin of the least, the headline is the one with the
+fewest bits per report, then the least work for the server; of its methods, one that errs least if
+values share frequencies, where there is most to win, and among these the simplest.
 
-$$\frac1B \sum_b \frac{\bar x_{ib} - \min_j \bar x_{jb}}{|\min_j \bar x_{jb}|}.$$
-
-A population on which the best err by less than a thousandth of what they do on average counts as if
-they erred by that much.
-
-Of the tied, those are kept whose expected regret is within the margin of the least one. Nobody
-notices that difference, but everybody pays for bits: of these the headline is the one with the
-fewest bits per report, then the least work for the server, then the simplest method.
+The interval of an error is that of a mixture over the worlds, by how possible they are, each with a
+log-normal law: the variance over its populations, less the noise of the simulation, and what is
+uncertain about it. Either end is moved out by a share of the error (`FLOOR`).
 """
 
 import shlex
-import sys
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import replace
-from math import ceil
+from dataclasses import dataclass, replace
+from math import ceil, exp
 from pathlib import Path
 
 import numpy as np
@@ -28,70 +27,72 @@ from ldp3.arrays import BoolArray, FloatArray, IntArray
 from ldp3.domain import Bins, Domain, Grid, Integers
 from ldp3.edges import day
 from ldp3.experiment.grid import NOBODY, Experiment
-from ldp3.experiment.run import Rule, run
+from ldp3.experiment.run import run
 from ldp3.experiment.simulator import Simulator
-from ldp3.noise import Noise, PureNoise
-from ldp3.plugins import PREFIX
 from ldp3.postprocessing.base import PostProcessor
 from ldp3.progress import Progress
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.recommendation import race
 from ldp3.recommendation.advice import Advice, ValueInterval
-from ldp3.recommendation.contest import Combination, Contest, Question
-from ldp3.recommendation.costs import worth
-from ldp3.results.axes import Cell
-from ldp3.results.table import Results
+from ldp3.recommendation.contest import Combination, Contest, Question, noise_of
+from ldp3.recommendation.costs import in_order, worth
+from ldp3.recommendation.populations import POINTS
 from ldp3.results.verdict import USUAL, Candidate, Interval
-from ldp3.specs import split
 from ldp3.types import Dataset
 
-Price = tuple[int, int, int]  # bits per report, steps of the server per report, links of the method
+Price = tuple[int, int]  # bits per report, steps of the server per report
 LEAST = 1e-3  # errors below this share of the average are as good as none
-REASONS = "fewer bits per report", "less work for the server", "a simpler method"
+GUARD = 0.05  # share of error that a choice may have more than the usual methods in some world
+FLOOR = 0.04  # share of an error that its interval reaches beyond what was simulated
+USUAL_METHODS = PostProcessor.sets["usual"]
+REASONS = "fewer bits per report", "less work for the server"
+OTHERWISE = "a smaller error if values share frequencies"
 VALUES_SHOWN = 5  # whose intervals are told
 CHECKS = 2  # collections on each population for these intervals
 EDGES = 32  # that a command spells out
 
 
 class Answers:
-    """What contests that are over say: a heat, if there was one, and the race."""
+    """What a contest that is over says."""
 
     def __init__(
         self,
-        contests: Sequence[Contest],
-        sample: Dataset,
+        contest: Contest,
         executor: Executor | str | None,
         threads: int | None,
         progress: Progress,
     ) -> None:
-        self.contests, self.contest, self.sample = contests, contests[-1], sample
-        self._executor, self._threads, self._progress = executor, threads, progress
+        self.contest, self.sample = contest, contest.populations.sample
+        self._run_by = executor, threads, progress
 
     def to(self, question: Question) -> Advice:
         """The answer for one ε and metric."""
-        contest, (epsilon, metric) = self._decider(question), question
-        ex = contest.simulator.experiment
-        standing = contest.standings[question]
+        contest, (epsilon, metric) = self.contest, question
+        ex, standing = contest.simulator.experiment, contest.standings[question]
         assert standing.reason is not None
-        regret, prices = self._weighed(question)
-        first = chosen(regret, prices, contest.rules.margin)
-        lowest = int(np.argmin(regret))
-        candidates = [self._candidate(question, i, first) for i in range(len(standing.left))]
-        best = candidates[first]
+        scores = self._scores(question)
+        pairs, believed = contest.combinations(epsilon), contest.populations.believed
+        regret = regrets(scores, standing.left, pairs, contest.world_of, believed)
+        prices = [price(self._oracle(epsilon, p)) for p, _ in pairs]
+        score = regret.score
+        first = chosen(score, prices, regret.of_points, pairs, contest.rules.margin)
+        candidates = [self._candidate(question, i, first, scores) for i in range(len(scores))]
+        best, lowest = candidates[first], int(np.argmin(score))
         tied = [c for c, left in zip(candidates, standing.left, strict=True) if left]
         order = sorted((c for c in tied if c != best), key=lambda c: c.worse.value)
         named = {(c.protocol, c.method): c for c in candidates}
-        off = self._errors(epsilon, (best.protocol, best.method))
+        estimates, truths = self._checks(epsilon, (best.protocol, best.method))
+        off = np.abs(estimates - truths)
         values, unheld, at_once = self._values(epsilon, best.protocol, off)
         oracle = self._oracle(epsilon, best.protocol)
-        refine = contest.simulator.methods[contest.methods.index(best.method)]
+        level = 1 - contest.rules.alpha
         return Advice(
             epsilon,
             metric,
             contest.better[metric],
             best,
             candidates[lowest],
-            reason(prices[first], prices[lowest]),
+            "" if first == lowest else reason(prices[first], prices[lowest]),
             tuple(order),
             tuple(named[pair] for pair in USUAL if pair in named),
             min(
@@ -100,58 +101,50 @@ class Answers:
                 default=None,
             ),
             standing.reason,
-            len(candidates),
+            float(regret.largest[first]),
+            dict(Counter(protocol for protocol, _ in pairs)),
             values,
             unheld,
             at_once,
-            worth(oracle, self._n, self.sample.frequencies, self.sample.labels, at_once, off),
+            worth(oracle, self._n, self.sample, at_once, off, in_order(estimates, truths, level)),
             command(oracle, best.protocol, best.method, self.sample, ex.plugins),
-            code(oracle, best.protocol, refine, best.method),
         )
 
-    def _weighed(self, question: Question) -> tuple[FloatArray, list[Price]]:
-        """Expected regrets and prices of all combinations."""
-        contest = self._decider(question)
-        standing = contest.standings[question]
-        oracles = {
-            protocol: self._oracle(question[0], protocol)
-            for protocol, _ in contest.combinations(question[0])
-        }
-        regret = regrets(contest.scores(question), standing.repeats, standing.left)
-        return regret, [price(oracles[p], m) for p, m in contest.combinations(question[0])]
+    def _scores(self, question: Question) -> list[FloatArray]:
+        """Of each combination by population and repeat, as far as it was measured."""
+        repeats = self.contest.standings[question].repeats
+        known = {int(r): self.contest.scores(question, int(r)) for r in np.unique(repeats)}
+        return [known[int(r)][i] for i, r in enumerate(repeats)]
 
-    def _decider(self, question: Question, index: int | None = None) -> Contest:
-        """The last contest that measured anything of a question, or this combination."""
-        measured = [contest.standings[question].repeats for contest in self.contests]
-        there = [(each if index is None else each[index]).max() > 0 for each in measured]
-        return self.contests[int(np.flatnonzero(there)[-1])]
-
-    def _candidate(self, question: Question, index: int, best: int) -> Candidate:
-        contest = self._decider(question, index)
-        standing, left = contest.standings[question], self.contest.standings[question].left
+    def _candidate(
+        self, question: Question, index: int, best: int, scores: list[FloatArray]
+    ) -> Candidate:
+        contest, mine = self.contest, scores[index]
         protocol, method = contest.combinations(question[0])[index]
-        repeats = int(standing.repeats[index])
-        scores = contest.scores(question)[:, :, :repeats]
-        both_sides = race.quantile(contest.rules.alpha / 2, contest.populations)
-        shared = int(min(repeats, standing.repeats[best]))
-        gap = race.difference(scores[index, :, :shared], scores[best, :, :shared])
-        error = _interval(scores[index], both_sides)
+        rules, shared = contest.rules, min(mine.shape[1], scores[best].shape[1])
+        error = interval(mine, contest.world_of, contest.populations.possible, rules.alpha)
+        mean = float(mine.mean(axis=1) @ rules.weights)
+        error = Interval(mean, min(error.low, mean), max(error.high, mean))
         if contest.better[question[1]] == "higher":
             error = Interval(-error.value, -error.high, -error.low)
+        gap = race.difference(mine[:, :shared], scores[best][:, :shared])
+        found = race.summary(gap, rules.weights)
+        half = race.quantile(rules.alpha / 2, rules.weights) * float(np.sqrt(found.variance))
+        worse = float(found.mean)
         return Candidate(
             protocol,
             method,
             error,
-            bool(left[index]),
+            bool(contest.standings[question].left[index]),
             self._oracle(question[0], protocol).report_bits,
-            worse=_interval(gap, both_sides),
-            collections=repeats * contest.populations,
+            worse=Interval(worse, worse - half, worse + half),
+            collections=mine.size,
         )
 
     @property
     def _n(self) -> int:
         """Users that the answer is for."""
-        return next(iter(self.contest.simulator.datasets.values())).n
+        return self.contest.populations.n
 
     def _values(
         self, epsilon: float, protocol: str, off: FloatArray
@@ -161,7 +154,8 @@ class Answers:
         off = np.sort(off, axis=0)
         # of a new error and these, each is equally likely to be the largest
         refined = off[min(ceil(level * (len(off) + 1)), len(off)) - 1]
-        noise, f = self._noise(epsilon, protocol), self.sample.frequencies
+        oracle, f = self._oracle(epsilon, protocol), self.sample.frequencies
+        noise = noise_of(oracle, self.sample.scaled(self._n))
         top = np.argsort(-f, kind="stable")[:VALUES_SHOWN]
         raw = [noise.farthest(f[[v]], level) for v in top]
         shown = tuple(
@@ -170,125 +164,141 @@ class Answers:
         )
         return shown, noise.farthest(np.zeros(1), level), noise.farthest(f, level)
 
-    def _errors(self, epsilon: float, chosen: Combination) -> FloatArray:
-        """How far each value is off in new collections, one row each."""
+    def _checks(self, epsilon: float, chosen: Combination) -> tuple[FloatArray, FloatArray]:
+        """Estimates in new collections on likely populations, one row each, and the truth."""
         ex, (protocol, method) = self.contest.simulator.experiment, chosen
-        methods = [c for c in ex.methods if c.spec in ("none", method)]
+        executor, threads, progress = self._run_by
+        likely = self.contest.rules.weights > 0
         checks: Experiment = replace(
             ex,
+            datasets=tuple(data for data, there in zip(ex.datasets, likely, strict=True) if there),
             epsilons=(epsilon,),
             protocols=tuple(c for c in ex.protocols if c.spec == protocol),
-            methods=tuple(methods),
+            methods=tuple(c for c in ex.methods if c.spec in ("none", method)),
             repeats=CHECKS,
             repeats_asked=True,
             attacks=(NOBODY,),
             seed=ex.seed + 1,  # not the collections that chose it
             keep="estimates",
         )
-        kept = run_whole(Simulator(checks), self._executor, self._threads, self._progress).estimates
+        results = run(Simulator(checks), executor, threads, progress=progress)
+        if not results.complete:
+            raise KeyboardInterrupt
+        kept = results.estimates
         assert kept is not None
         rows = kept.filter(method=method).select("dataset", "frequencies").rows()
         data = self.contest.simulator.datasets
-        return np.array([np.abs(np.array(f) - data[name].frequencies) for name, f in rows])
-
-    def _noise(self, epsilon: float, protocol: str) -> Noise:
-        simulator, cell = self.contest.simulator, self._cell(epsilon, protocol)
-        oracle, n = simulator.oracle(cell), simulator.datasets[cell.dataset].n
-        if oracle.support is not None:
-            return PureNoise.of(oracle.support, n)
-        return oracle.estimate(simulator.tally(cell, range(simulator.chunks(cell)))).noise
+        return np.array([f for _, f in rows]), np.array([data[n].frequencies for n, _ in rows])
 
     def _oracle(self, epsilon: float, protocol: str) -> FrequencyOracle:
-        return self.contest.simulator.oracle(self._cell(epsilon, protocol))
-
-    def _cell(self, epsilon: float, protocol: str) -> Cell:
-        cells = self.contest.simulator.cells
-        return next(c for c in cells if (c.epsilon, c.protocol) == (epsilon, protocol))
+        return self.contest.simulator.oracle(self.contest.cell(epsilon, protocol))
 
 
-def _interval(values: FloatArray, limit: float) -> Interval:
-    found = race.summary(values)
-    mean, half = float(found.mean), limit * float(np.sqrt(found.variance))
-    return Interval(mean, mean - half, mean + half)
+@dataclass(frozen=True, eq=False)
+class Regrets:
+    """What to choose by, the less the better; regrets in the worst world; errors of points."""
+
+    score: FloatArray
+    largest: FloatArray
+    of_points: FloatArray
 
 
-def run_whole(
-    simulator: Simulator,
-    executor: Executor | str | None,
-    threads: int | None,
-    progress: Progress,
-    rule: Rule | None = None,
-) -> Results:
-    """A run to its end: half of one is no ground for an answer."""
-    results = run(simulator, executor, threads, rule=rule, progress=progress)
-    if not results.complete:
-        raise KeyboardInterrupt
-    return results
-
-
-def regrets(scores: FloatArray, repeats: IntArray, tied: BoolArray) -> FloatArray:
-    """Expected regrets of the tied, infinite for others; scores by combination, population, repeat.
-
-    Lower scores are better; of each combination the first so many repeats were measured.
-    """
-    means = np.array(
-        [x[:, :r].mean(axis=1) for x, r in zip(scores[tied], repeats[tied], strict=True)]
-    )
-    best = means.min(axis=0)
+def regrets(
+    scores: Sequence[FloatArray],
+    tied: BoolArray,
+    pairs: Sequence[Combination],
+    world_of: IntArray,
+    believed: FloatArray,
+) -> Regrets:
+    """Of the tied, infinite for others; scores by population and repeat, lower ones are better."""
+    means = np.array([score.mean(axis=1) for score in scores])
+    worlds = np.flatnonzero(believed)
+    each = np.array([_typical(means[:, world_of == w]) for w in worlds])
+    best = np.where(tied, each, np.inf).min(axis=1, keepdims=True)
     size = np.maximum(np.abs(best), LEAST * np.abs(best).mean())
-    found = np.full(len(tied), np.inf)
-    more = means - best
-    found[tied] = np.divide(more, size, out=more, where=size > 0).mean(axis=1)
-    return found
+    more = np.where(tied, each - best, np.inf)
+    found = np.divide(more, size, out=more, where=size > 0)
+    score = (believed[worlds] @ found + found.max(axis=0)) / 2
+    safe = tied & (each <= (1 + GUARD) * _usual(each, pairs)).all(axis=0)
+    score = np.where(safe, score, np.inf) if safe.any() else score
+    return Regrets(score, found.max(axis=0), _typical(means[:, world_of == POINTS]))
 
 
-def chosen(regret: FloatArray, prices: Sequence[Price], margin: float) -> int:
-    """The cheapest of those whose regret is within the margin of the least; the best of equals."""
-    good = np.flatnonzero(regret <= regret.min() + margin).tolist()
-    return min(good, key=lambda i: (prices[i], regret[i], i))
+def _usual(each: FloatArray, pairs: Sequence[Combination]) -> FloatArray:
+    """The least error of the usual methods on the same protocol, which share its noise."""
+    own = np.array([[q == p and m in USUAL_METHODS for q, m in pairs] for p, _ in pairs])
+    return np.asarray(np.where(own, each[:, None], np.inf).min(axis=2))
+
+
+def _typical(means: FloatArray) -> FloatArray:
+    """Over populations: the geometric mean, so that no single one with large errors decides."""
+    return np.exp(np.log(means).mean(axis=1)) if means.min() > 0 else means.mean(axis=1)
+
+
+def chosen(
+    score: FloatArray,
+    prices: Sequence[Price],
+    of_points: FloatArray,
+    pairs: Sequence[Combination],
+    margin: float,
+) -> int:
+    """The cheapest of those whose score is within the margin of the least; the best of equals."""
+    good = np.flatnonzero(score <= score.min() + margin).tolist()
+    cheapest = min(prices[i] for i in good)
+    cheap = [i for i in good if prices[i] == cheapest]
+    least = min(of_points[i] for i in cheap)
+    equal = [i for i in cheap if of_points[i] <= least + margin * abs(least)]
+    return min(equal, key=lambda i: (_links(pairs[i][1]), score[i], i))
+
+
+def _links(method: str) -> int:
+    """How simple a method is: none at all, a usual one, another, a chain."""
+    return 0 if method == "none" else 1 + (method not in USUAL_METHODS) + method.count("+")
+
+
+def interval(
+    values: FloatArray, world_of: IntArray, possible: FloatArray, alpha: float
+) -> Interval:
+    """Of the error on the real population, from values by population and repeat."""
+    from scipy.special import ndtr
+
+    positive = values.min() > 0
+    y = np.log(values) if positive else values
+    worlds = [w for w in np.flatnonzero(possible) if (world_of == w).any()]
+    at, spread = [], []
+    for world in worlds:
+        own = y[world_of == world]
+        count, repeats = own.shape
+        v = own.mean(axis=1).var(ddof=1)
+        noise = own.var(axis=1, ddof=1).mean() / repeats if repeats > 1 else 0.0
+        uncertain = v / count + v * np.sqrt(2 / (count - 1)) / 2
+        at.append(np.log(np.exp(own).mean()) if positive else own.mean())
+        spread.append(np.sqrt(max(v - noise, 0) + uncertain + 1e-16))
+    weights = possible[worlds] / possible[worlds].sum()
+    middle, reach = float(weights @ np.array(at)), 8 * max(spread) + np.ptp(at)
+    grid = np.linspace(-reach, reach, 4001)
+    below = ndtr((grid + middle - np.array(at)[:, None]) / np.array(spread)[:, None])
+    low, high = np.interp((alpha / 2, 1 - alpha / 2), weights @ below, grid)
+    if positive:
+        return Interval(exp(middle), exp(middle + low - FLOOR), exp(middle + high + FLOOR))
+    floor = FLOOR * abs(middle)
+    return Interval(middle, middle + low - floor, middle + high + floor)
 
 
 def reason(price: Price, least: Price) -> str:
-    """Why one was preferred to the one with the least regret; nothing where it is the same one."""
+    """Why one was preferred to the one with the least regret."""
     better = (words for words, a, b in zip(REASONS, price, least, strict=True) if a < b)
-    return next(better, "")
+    return next(better, OTHERWISE)
 
 
-def price(oracle: FrequencyOracle, method: str) -> Price:
-    """What a combination costs; steps are counted, not timed, so that the answer is the same."""
-    links = 0 if method == "none" else len(split(method, "+"))
-    return oracle.report_bits, _steps(oracle), links
+def price(oracle: FrequencyOracle) -> Price:
+    """What a protocol costs; steps are counted, not timed, so that the answer is the same."""
+    return oracle.report_bits, _steps(oracle)
 
 
 def _steps(oracle: FrequencyOracle) -> int:
     """Of the server per report: one for 64 bits, or one for every value if it has a nonce."""
     return oracle.d if oracle.nonce else -(-oracle.report_bits // 64)
-
-
-def code(oracle: FrequencyOracle, spec: str, refine: PostProcessor, how: str) -> str:
-    """Client, server and post-processing, for an oracle and a method with their specs."""
-    imports = ["import ldp3"]
-    make = f"ldp3.oracle({spec!r}, epsilon={oracle.epsilon!r}, d={oracle.d})"
-    if _foreign(type(oracle)):
-        imports.append(_import(type(oracle)))
-        make = repr(oracle)
-    after = f"ldp3.postprocess({how!r})(estimate)"
-    if _foreign(type(refine)):
-        imports.append(_import(type(refine)))
-        after = f"{refine!r}(estimate)"
-    if how == "none":
-        after = "estimate.frequencies"
-    return "\n".join(
-        [
-            *imports,
-            "",
-            f"oracle = {make}",
-            "reports = oracle.perturb(values, ldp3.secure())  # on the users' devices",
-            "tally = oracle.aggregate(reports)  # on the server; tallies of batches add up",
-            "estimate = oracle.estimate(tally)",
-            f"frequencies = {after}",
-        ]
-    )
 
 
 def command(
@@ -326,16 +336,3 @@ def _values(domain: Domain) -> tuple[list[str], str]:
     if domain.ordered and not isinstance(domain, Bins):
         flags.append("--ordered")
     return flags if domain.other is None else [*flags, "--other", domain.other], remark
-
-
-def _foreign(cls: type) -> bool:
-    """Whether it is not ours, so that its name alone does not find it."""
-    return not cls.__module__.startswith("ldp3.")
-
-
-def _import(cls: type) -> str:
-    """From where it was loaded: a plug-in's file lies where Python can find it, or is moved."""
-    module = cls.__module__
-    if module.startswith(PREFIX):
-        module = Path(str(sys.modules[module].__file__)).stem
-    return f"from {module} import {cls.__name__}"

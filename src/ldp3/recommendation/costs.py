@@ -1,22 +1,24 @@
 """What a protocol costs besides noise, and what one collection with it will be good for."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import floor
 from typing import Any
 
 import numpy as np
 
 from ldp3.arrays import FloatArray
-from ldp3.printing import number, visible
+from ldp3.printing import number, percent, visible
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.randomness import Words, stream
-from ldp3.types import Tally
+from ldp3.types import Dataset, Tally
 
 SECONDS = 0.02  # of work that is timed, at the least, where there is enough of it
 BATCH = 4096  # reports that make good for what is paid once for all of them
 MOST_TIMED = 2**20  # reports that are timed
 USELESS = 0.25  # share of the people under a wrong value from which on it is no distribution
+ROUGH, GOOD = 0.1, 0.02  # shares that say something, and that say all that most people ask for
 NAMED = 8  # values that stand out, named
 
 
@@ -101,6 +103,8 @@ class Worth:
         The frequency from which on they do.
     misplaced
         Share of the people that is counted under a wrong value in the mean, half of ℓ1.
+    ranked
+        How many of the most frequent values come out in the right order, with that confidence.
     traffic
         Bytes of all reports.
     server
@@ -111,6 +115,7 @@ class Worth:
     labels: tuple[str, ...]
     threshold: float
     misplaced: float
+    ranked: int
     traffic: int
     server: float = field(compare=False)
 
@@ -119,25 +124,48 @@ class Worth:
         """Whether it tells next to nothing."""
         return not self.standing_out or self.misplaced >= USELESS
 
-    def sentences(self, d: int, confidence: float) -> list[str]:
-        """In words."""
-        sure = f"at {100 * confidence:g} % confidence"
-        if not self.standing_out:
-            out = f"No value stands out of the noise of all {d:,} {sure}"
-        else:
-            more = ", …" if self.standing_out > len(self.labels) else ""
-            named = ", ".join(map(visible, self.labels)) + more
-            verb = "stands" if self.standing_out == 1 else "stand"
-            out = f"{self.standing_out:,} of {d:,} values {verb} out of the noise {sure}: {named}"
-        above = f"(above {100 * self.threshold:.2g} %)"
-        wrong = f"{100 * self.misplaced:.2g} % of the people will be counted under a wrong value."
-        said = [f"{out} {above}. {wrong}"]
+    def expected(self, people: int, d: int) -> str:
+        """What error to expect, in people's terms."""
+        wrong = f"about {_people(self.misplaced * people)} ({percent(self.misplaced)})"
+        said = f"Of {people:,} people {wrong} will be counted under a wrong value"
+        if self.ranked >= d:
+            return f"{said}; all values come out in their order."
+        if self.ranked > 1:
+            return f"{said}; the {self.ranked:,} most frequent values come out in their order."
+        alone = (
+            "the most frequent value comes out first"
+            if self.ranked
+            else ("which value is the most frequent remains open")
+        )
+        return f"{said}; {alone}."
+
+    def enough(self, people: int) -> str:
+        """Whether that is enough, or how many people would be."""
         if self.useless:
-            said.append(
-                "As a distribution that is useless: ask more people (`ldp3 size` says how many), "
-                "raise ε, or have fewer values."
+            goal = f"for {percent(ROUGH)} under a wrong value about {self._needed(people, ROUGH)}"
+            return (
+                f"That is useless: {goal} people are needed (`ldp3 size` says it precisely), or a "
+                f"larger ε, or fewer values: `bins` for numbers, `top` for the most frequent."
             )
-        return said
+        if self.misplaced > GOOD:
+            goal = f"for {percent(GOOD)} about {self._needed(people, GOOD)}"
+            return f"That is rough: {goal} people are needed (`ldp3 size` says it precisely)."
+        return "That is good; half the error takes about four times as many people."
+
+    def _needed(self, people: int, goal: float) -> str:
+        """Errors shrink with the root of the people."""
+        return _people(people * (max(self.misplaced, USELESS if self.useless else 0) / goal) ** 2)
+
+    def sentences(self, d: int, confidence: float) -> str:
+        """Which values can be read, in words."""
+        sure = f"at {100 * confidence:g} % confidence"
+        above = f"(above {100 * self.threshold:.2g} %)"
+        if not self.standing_out:
+            return f"No value stands out of the noise of all {d:,} {sure} {above}."
+        more = ", …" if self.standing_out > len(self.labels) else ""
+        named = ", ".join(map(visible, self.labels)) + more
+        out = f"{self.standing_out:,} of {d:,} values stand{'s' * (self.standing_out == 1)} out"
+        return f"{out} of the noise {sure}: {named} {above}."
 
     def cost(self, users: int, bits: int) -> str:
         """What the reports take."""
@@ -148,24 +176,41 @@ class Worth:
 
 
 def worth(
-    oracle: FrequencyOracle,
-    n: int,
-    frequencies: FloatArray,
-    labels: Sequence[str],
-    threshold: float,
-    off: FloatArray,
+    oracle: FrequencyOracle, n: int, sample: Dataset, threshold: float, off: FloatArray, ranked: int
 ) -> Worth:
     """Of `n` reports, where values are off by `off`, one row for each simulated collection."""
-    order = np.argsort(-frequencies, kind="stable")
-    out = int(np.count_nonzero(frequencies > threshold))
+    order = np.argsort(-sample.frequencies, kind="stable")
+    out = int(np.count_nonzero(sample.frequencies > threshold))
     return Worth(
         out,
-        tuple(labels[v] for v in order[: min(out, NAMED)]),
+        tuple(sample.labels[v] for v in order[: min(out, NAMED)]),
         threshold,
         float(off.sum(axis=1).mean() / 2),
+        ranked,
         -(-n * oracle.report_bits // 8),
         measure(oracle).server(n),
     )
+
+
+def in_order(estimates: FloatArray, truths: FloatArray, level: float) -> int:
+    """How many of the most frequent values come out in their order, in this share of collections.
+
+    >>> in_order(np.array([[0.5, 0.2, 0.3]]), np.array([[0.6, 0.3, 0.1]]), 0.95)
+    1
+    """
+    held = np.take_along_axis(truths, np.argsort(-estimates, axis=1, kind="stable"), axis=1)
+    right = np.logical_and.accumulate(held == -np.sort(-truths, axis=1), axis=1).sum(axis=1)
+    return int(np.sort(right)[floor((1 - level) * len(right))])
+
+
+def _people(number_of: float) -> str:
+    """A number of people, to two digits.
+
+    >>> _people(25_481), _people(7)
+    ('25,000', '7')
+    """
+    digits = max(len(str(int(number_of))) - 2, 0)
+    return f"{int(round(number_of, -digits)):,}"
 
 
 def _time(seconds: float) -> str:

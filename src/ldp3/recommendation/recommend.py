@@ -1,7 +1,7 @@
 """From a sample and a question to an answer."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,17 +10,22 @@ import numpy as np
 from ldp3.datasets.loading import load_all
 from ldp3.errors import InvalidParameter
 from ldp3.experiment.executors import require_threads
-from ldp3.experiment.grid import Experiment, Named, experiment
+from ldp3.experiment.grid import NOBODY, Choice, Experiment, Named, experiment
+from ldp3.experiment.run import measure
 from ldp3.experiment.simulator import Simulator
+from ldp3.plugins import load_plugins
+from ldp3.printing import percent
 from ldp3.progress import Bar, Progress, available_cores
-from ldp3.recommendation import race
-from ldp3.recommendation.advice import Advice, Recommendation
-from ldp3.recommendation.choosing import Answers, run_whole
-from ldp3.recommendation.contest import Contest, RobustContest, contest_of
+from ldp3.protocols.base import build_oracle
+from ldp3.recommendation.advice import Recommendation
+from ldp3.recommendation.choosing import Answers
+from ldp3.recommendation.contest import NORMAL, Contest, noise_of, raw_errors
 from ldp3.recommendation.populations import Populations
-from ldp3.recommendation.race import Rules
 from ldp3.recommendation.requirements import Requirements, Threat, with_designs
+from ldp3.results import names
 from ldp3.types import Dataset
+
+NOISIER = 0.1  # share of raw ℓ2 beyond the least from which on no method makes good for it
 
 
 def recommend(
@@ -95,28 +100,34 @@ def recommend(
     sample, ex, left_out = entered(
         data, epsilons, protocols, methods, metrics, population, requirements, seed, plugins, threat
     )
-    scaled = ex.datasets[0]
-    contests = _contests(sample, ex, 1 - confidence, margin, threads, distribution)
-    simulator = contests[0].simulator
+    count = threads or available_cores()
+    populations = Populations(sample, ex.datasets[0].n, seed)
+    contest = Contest(
+        ex, populations, count, 1 - confidence, margin, ("none",) if distribution else ()
+    )
     with progress or Bar() as shown:
-        for before, contest in zip([None, *contests], contests, strict=False):
-            if before is not None:
-                contest.follow(before)
-            if not contest.decided:
-                run_whole(contest.simulator, executor, threads, shown, contest)
-        answers = Answers(contests, sample, executor, threads, shown)
-        answered = tuple(answers.to(question) for question in contests[0].standings)
-        return Recommendation(
-            sample.name,
-            sample.n,
-            sample.d,
-            scaled.n,
-            confidence,
-            margin,
-            seed,
-            answered,
-            (*_robust(contests[0], answered), *_notes(simulator, sample, population), *left_out),
+        if measure(contest.simulator, executor, threads, contest, shown) is None:
+            raise KeyboardInterrupt  # half of a race is no ground for an answer
+        answers = Answers(contest, executor, threads, shown)
+        answered = tuple(answers.to(question) for question in contest.standings)
+    robust = [
+        said
+        for found in answered
+        for said in contest.said_of_attacks(
+            (found.epsilon, found.metric), (found.best.protocol, found.best.method)
         )
+    ]
+    return Recommendation(
+        sample.name,
+        sample.n,
+        sample.d,
+        populations.n,
+        confidence,
+        margin,
+        seed,
+        answered,
+        (*robust, *_notes(contest.simulator, sample, population), *left_out),
+    )
 
 
 def entered(
@@ -152,54 +163,43 @@ def entered(
     )
     ex, costly = requirements.applied(requirements.methods(ex))
     ex, unattackable = threat.applied(ex)
-    return sample, ex, [*costly, *unattackable]
+    ex, noisy = _without_noisy(ex)
+    return sample, ex, [*costly, *unattackable, *noisy]
 
 
-def _contests(
-    sample: Dataset,
-    ex: Experiment,
-    alpha: float,
-    margin: float,
-    threads: int | None,
-    distribution: bool,
-) -> list[Contest]:
-    """The race on populations that the sample may come from, after a heat if values are many."""
-    looks, heat, race_on = race.looks(sample.d), race.heat(sample.d), race.populations(sample.d)
-    rules = Rules(alpha, margin, looks, others=1 if heat else 0)
-    parts = [(Rules(alpha, margin, (1,), others=len(looks)), range(heat))] if heat else []
-    parts.append((rules, range(heat, heat + race_on)))
-    drawn = _populations(sample, ex.datasets[0].n, ex.seed, threads, heat + race_on)
-    made = []
-    for each, part in parts:
-        some = drawn[part.start : part.stop]
-        simulator = Simulator(replace(ex, datasets=some, repeats=each.looks[-1], limit=False))
-        made.append(contest_of(simulator, each, ("none",) if distribution else ()))
-    return made
+def _without_noisy(ex: Experiment) -> tuple[Experiment, list[str]]:
+    """Without protocols of a set whose raw estimates are noisier, and what is said.
+
+    In all that was measured the best one had never a raw ℓ2 of a tenth more than the least.
+    """
+    if ex.attacks != (NOBODY,) or ex.datasets[0].n < NORMAL:  # noise is not all, or not known
+        return ex, []
+    errors = np.array(
+        [[_raw_error(ex, c, epsilon) for c in ex.protocols] for epsilon in ex.epsilons]
+    )
+    more = (errors / errors.min(axis=1, keepdims=True)).min(axis=0) - 1
+    out = {
+        choice.spec: names.protocol(choice.spec) + f" ({percent(share)})"
+        for choice, share in zip(ex.protocols, more.tolist(), strict=True)
+        if share > NOISIER and not choice.asked
+    }
+    said = f"Left out, as their noise is larger (by so much in ℓ2): {', '.join(out.values())}."
+    kept = tuple(choice for choice in ex.protocols if choice.spec not in out)
+    return replace(ex, protocols=kept), [said] if out else []
 
 
-def _populations(
-    sample: Dataset, n: int, seed: int, threads: int | None, count: int
-) -> tuple[Dataset, ...]:
-    """The data that the sample may come from."""
-    model = Populations(sample, n, seed)
-    model.fitted  # noqa: B018 (before threads ask for it all at once)
-    with ThreadPoolExecutor(threads or available_cores()) as pool:
-        drawn = list(pool.map(model.draw, range(count)))
-    return tuple(replace(data, name=f"population {b}") for b, data in enumerate(drawn))
-
-
-def _robust(contest: Contest, answers: Sequence[Advice]) -> Iterator[str]:
-    if isinstance(contest, RobustContest):
-        for found in answers:
-            chosen = found.best.protocol, found.best.method
-            yield contest.said((found.epsilon, found.metric), chosen)
+def _raw_error(ex: Experiment, choice: Choice, epsilon: float) -> float:
+    """Mean ℓ2 without post-processing."""
+    data = ex.datasets[0]
+    oracle = build_oracle(choice.thing, *load_plugins(ex.plugins), epsilon=epsilon, d=data.d)
+    return float(raw_errors(noise_of(oracle, data).variance(data.frequencies))[1])
 
 
 def _notes(simulator: Simulator, sample: Dataset, population: int | None) -> Iterator[str]:
     yield from sample.notes
     yield from simulator.notes
     if population is None:
-        yield f"The answer is for as many users as the sample has, {sample.n:,}: say how many."
+        yield "The answer is for as many people as the sample has; `population` for more."
     once = int(np.count_nonzero(sample.histogram == 1))
     if once >= 0.05 * sample.n:
         yield (

@@ -21,6 +21,7 @@ from ldp3.results.ties import ALPHA
 Pair = tuple[str, str]
 USUAL = [(p, m) for m in PostProcessor.sets["usual"] for p in FrequencyOracle.sets["usual"]]
 MUCH = 0.1  # a loss that people notice
+USELESS = 1.0  # an ℓ1 that no choice makes good
 NAMED = 6  # combinations named in a sentence, at most
 RAW = (
     "This run compared each method with the raw estimate, not with the truth: it says how much a "
@@ -134,6 +135,12 @@ class Verdict:
             return [
                 f"{where}, {best.name} has {measured}; nothing else was measured, so there is "
                 f"nothing to choose from."
+            ]
+        if self.metric == "l1" and best.error.value >= USELESS:
+            return [
+                f"{where}, nothing is of use: {best.name} measured lowest with {measured}, so that "
+                f"half of the people or more are counted under a wrong value. More people are "
+                f"needed, a larger ε, or fewer values."
             ]
         if len(self.tied) == self.considered - 1 and not all(c.same for c in self.tied):
             return [
