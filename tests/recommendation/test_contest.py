@@ -20,7 +20,7 @@ def test_many_values_are_raced_on_fewer_populations() -> None:
     data = ldp3.load("zipf(d=5_000, n=50_000)")
     model = Populations(data, 10**6, 0)
     assert len(model.world_of) <= 24
-    assert race.looks(5_000) == (1, 2)
+    assert race.looks(5_000) == (1,)
 
 
 def test_the_mean_raw_errors_are_those_of_simulation() -> None:

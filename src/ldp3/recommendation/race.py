@@ -35,7 +35,7 @@ import numpy as np
 from ldp3.arrays import BoolArray, FloatArray, IntArray
 from ldp3.recommendation.populations import MANY
 
-FEW = 256  # values up to which a collection costs next to nothing
+MOST_REPEATS = {32: 8, 256: 4, MANY: 2}  # up to so many values; beyond, one
 DECIDED = 0.9  # share of the sample in the uncertainty from which on a larger one is needed
 
 Reason = Literal["separated", "equal", "sample", "budget"]
@@ -70,7 +70,8 @@ class Rules:
 
 def looks(d: int) -> tuple[int, ...]:
     """Repeats on each population: fewer for many values, where collections cost more."""
-    return (2, 4, 8) if d <= FEW else (2, 4) if d <= MANY else (1, 2)
+    most = next((repeats for values, repeats in MOST_REPEATS.items() if d <= values), 1)
+    return tuple(2**k for k in range(most.bit_length()))
 
 
 @dataclass(frozen=True, eq=False)
