@@ -71,9 +71,15 @@ def test_bits_come_before_work_then_shared_frequencies_and_simplicity() -> None:
     assert chosen(level, [(2, 1)] * 3, np.array([1, 1, 0.9]), pairs, 0.01) == 2
     assert chosen(level, [(2, 1)] * 3, np.array([1, 1, 0.995]), pairs, 0.01) == 0
     assert chosen(level[1:], [(2, 1)] * 2, points[1:], pairs[1:], 0.01) == 0  # the usual one
-    assert reason((2, 9), (3, 1)) == "fewer bits per report"
-    assert reason((2, 1), (2, 9)) == "less work for the server"
-    assert reason((2, 1), (2, 1)) == "a smaller error if values share frequencies"
+
+
+def test_why_another_was_preferred() -> None:
+    prices = [(2, 9), (3, 1), (3, 9), (3, 9)]
+    pairs = [("a", "power"), ("b", "power"), ("b", "power"), ("b", "none")]
+    assert reason(prices, pairs, 0, 1) == "fewer bits per report"
+    assert reason(prices, pairs, 1, 2) == "less work for the server"
+    assert reason(prices, pairs, 3, 2) == "a simpler method"
+    assert reason(prices, pairs, 2, 3) == "a smaller error if values share frequencies"
 
 
 def test_the_interval_is_that_of_the_mixture_of_worlds() -> None:

@@ -39,9 +39,16 @@ def test_a_single_repeat_is_told() -> None:
     assert verdict_on(sheet).sentences()[-1] == "A single repeat says nothing of chance: run more."
 
 
+def test_the_largest_error_there_is_is_no_winner() -> None:
+    sheet = sheet_of({("grr", "none"): np.array([9.0, 9.1]), ("oue", "none"): np.array([1.9, 2.0])})
+    said = " ".join(verdict_on(sheet).sentences())
+    assert "nothing is of use: OUE" in said
+    assert "deploy" not in said
+
+
 def test_what_gave_the_same_numbers_is_said_to_have() -> None:
-    alike = {("grr", m): np.array([1.0, 1.1]) for m in ("none", "norm", "norm_sub", "norm_cut")}
-    sheet = sheet_of({**alike, ("oue", "none"): np.array([7.0, 7.1])})
+    alike = {("grr", m): np.array([0.10, 0.11]) for m in ("none", "norm", "norm_sub", "norm_cut")}
+    sheet = sheet_of({**alike, ("oue", "none"): np.array([0.70, 0.71])})
     said = " ".join(verdict_on(sheet).sentences())
     assert "deploy GRR without post-processing or one of the 3 tied with it" in said
     assert "The same numbers: GRR with Norm, GRR with Norm-Sub and GRR with Norm-Cut." in said

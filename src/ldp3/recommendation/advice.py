@@ -1,5 +1,6 @@
 """What a recommendation says, to people and to programs."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -245,7 +246,9 @@ def _as_good(found: Recommendation, advice: Advice) -> Iterator[str]:
     near = [c for c in advice.tied if _behind(c, advice) <= found.margin]
     far = [c for c in advice.tied if c not in near]
     if near:
-        yield f"As good, within {percent(found.margin)}: {grouped(near, advice.methods)}."
+        others = Counter(advice.methods)
+        others[advice.best.protocol] -= 1  # but for itself
+        yield f"As good, within {percent(found.margin)}: {grouped(near, others)}."
     if far:
         most = percent(max(_behind(c, advice) for c in far))
         one = "combination is" if len(far) == 1 else "combinations are"
@@ -279,7 +282,7 @@ def grouped(candidates: Sequence[Candidate], methods: Mapping[str, int]) -> str:
         per.setdefault(c.protocol, []).append(c.method)
     said: dict[str, list[str]] = {}
     for protocol, own in per.items():
-        if len(own) >= methods[protocol] > 1:
+        if len(own) == methods[protocol] > 1:
             how = "with any method"
         elif own == ["none"]:
             how = "without post-processing"

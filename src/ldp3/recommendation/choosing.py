@@ -41,12 +41,12 @@ from ldp3.results.verdict import USUAL, Candidate, Interval
 from ldp3.types import Dataset
 
 Price = tuple[int, int]  # bits per report, steps of the server per report
+SAME = 1e-6  # of regret
 LEAST = 1e-3  # errors below this share of the average are as good as none
 GUARD = 0.05  # share of error that a choice may have more than the usual methods in some world
 FLOOR = 0.04  # share of an error that its interval reaches beyond what was simulated
 USUAL_METHODS = PostProcessor.sets["usual"]
 REASONS = "fewer bits per report", "less work for the server"
-OTHERWISE = "a smaller error if values share frequencies"
 VALUES_SHOWN = 5  # whose intervals are told
 CHECKS = 2  # collections on each population for these intervals
 EDGES = 32  # that a command spells out
@@ -77,7 +77,8 @@ class Answers:
         score = regret.score
         first = chosen(score, prices, regret.of_points, pairs, contest.rules.margin)
         candidates = [self._candidate(question, i, first, scores) for i in range(len(scores))]
-        best, lowest = candidates[first], int(np.argmin(score))
+        best = candidates[first]
+        lowest = first if score[first] < score.min() + SAME else int(np.argmin(score))
         tied = [c for c, left in zip(candidates, standing.left, strict=True) if left]
         order = sorted((c for c in tied if c != best), key=lambda c: c.worse.value)
         named = {(c.protocol, c.method): c for c in candidates}
@@ -92,7 +93,7 @@ class Answers:
             contest.better[metric],
             best,
             candidates[lowest],
-            "" if first == lowest else reason(prices[first], prices[lowest]),
+            "" if first == lowest else reason(prices, pairs, first, lowest),
             tuple(order),
             tuple(named[pair] for pair in USUAL if pair in named),
             min(
@@ -285,10 +286,13 @@ def interval(
     return Interval(middle, middle + low - floor, middle + high + floor)
 
 
-def reason(price: Price, least: Price) -> str:
+def reason(prices: Sequence[Price], pairs: Sequence[Combination], first: int, lowest: int) -> str:
     """Why one was preferred to the one with the least regret."""
-    better = (words for words, a, b in zip(REASONS, price, least, strict=True) if a < b)
-    return next(better, OTHERWISE)
+    for words, a, b in zip(REASONS, prices[first], prices[lowest], strict=True):
+        if a < b:
+            return words
+    simpler = _links(pairs[first][1]) < _links(pairs[lowest][1])
+    return "a simpler method" if simpler else "a smaller error if values share frequencies"
 
 
 def price(oracle: FrequencyOracle) -> Price:
