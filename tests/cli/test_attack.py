@@ -141,7 +141,7 @@ def test_what_cannot_be_told_is_not_guessed(run: Run, tmp_path: Path) -> None:
     code, out, _ = run(line, *DATA)
     assert code == 0
     silent, hashed = (out.splitlines()[row].split() for row in (3, 4))
-    assert silent[1:] == ["silent", "uniform", "1", *"––––"]
+    assert silent[1:] == ["Silent", "uniform", "1", *"––––"]
     assert hashed[5] == "≈"  # the hash functions are not ideal
     rows = json.loads(run(f"{line} --format json", *DATA)[1])["guesses"]
     assert [(row["guessed"] is None, row["how"]) for row in rows] == [

@@ -111,3 +111,15 @@ def test_words_of_a_spec_need_no_quotes() -> None:
     assert [c.spec for c in simulator(["mga(padding=law)"]).experiment.attacks[1:]] == [
         "mga(padding='law')"
     ]
+
+
+def test_what_an_attack_achieves_comes_first_and_many_rows_on_request() -> None:
+    at = simulator("mga", repeats=2, protocols=["grr", "oue", "olh", "ss", "blh", "rappor", "pgr"])
+    found = poisoned(at, run(at))
+    text, every = found.render(), found.render(details=True)
+    assert text.startswith("With 158 fake users MGA lifts its targets together by ")
+    assert text.index("gives least") < text.index("protocol  ")
+    assert len(found.table) == 14
+    assert len(every.splitlines()) == len(text.splitlines()) + 2
+    assert "`details` shows all rows" in text
+    assert "details" not in every

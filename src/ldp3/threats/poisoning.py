@@ -1,16 +1,17 @@
 """What fake users achieve: clean against attacked collections, repeat by repeat."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import isfinite
+from typing import Any
 
 import polars as pl
 
-from ldp3.answers import Answer, Column, Passage, table
+from ldp3.answers import Answer, Column, Table, table
 from ldp3.attacks.base import amplification, honest_lying
 from ldp3.attacks.targets import TargetShare
 from ldp3.experiment.simulator import Simulator
-from ldp3.printing import number
+from ldp3.printing import percent
 from ldp3.protocols.base import PureOracle
 from ldp3.results import names
 from ldp3.results.axes import CELL, CONDITIONS, PLACE, Conditions, said
@@ -18,6 +19,7 @@ from ldp3.results.table import Results
 from ldp3.results.verdict import combination
 
 UNIT = [*PLACE, "method"]
+ROWS_SHOWN = 12  # of one attack
 SHOWN = ["clean", "attacked", "gain", "std", "left", "formula", "ceiling", "weight", "fakes"]
 LEGEND = (
     "gain: what the targets' frequencies gained together; left: share of the raw gain; formula: "
@@ -41,32 +43,51 @@ class Poisoned:
     results: Results
     table: pl.DataFrame
 
-    def answer(self) -> Answer:
-        """What people and programs are told: a table for each attack under some conditions."""
+    def answer(self, details: bool = False) -> Answer:
+        """What people and programs are told: what each attack achieves, and a table of it.
+
+        Of many rows those are shown that give the targets least; all of them with `details`.
+        """
         places = self.table.partition_by(CONDITIONS, maintain_order=True)
         repeats = max(self.results.table["repeat"]) + 1
-        parts = [part for place in places for part in _parts(place)]
-        return Answer([*parts, f"Means over {repeats} repeats. {LEGEND}"], {"gains": self.table})
+        rows = len(self.table) if details else ROWS_SHOWN
+        cut = "" if rows >= max(map(len, places)) else "`details` shows all rows. "
+        tables = [_table(place, rows) for place in places]
+        legend = f"{cut}Means over {repeats} repeats. {LEGEND}"
+        return Answer([*map(_verdict, places), *tables, legend], {"gains": self.table})
 
-    def render(self, format: str = "text", width: int | None = None) -> str:
+    def render(self, format: str = "text", width: int | None = None, details: bool = False) -> str:
         """As text, Markdown, LaTeX, JSON or CSV; `width` is the terminal's."""
-        return self.answer().render(format, width)
+        return self.answer(details).render(format, width)
 
 
-def _parts(place: pl.DataFrame) -> list[Passage]:
-    """What one attack did under some conditions: who gave it least comes first."""
-    first = place.row(0, named=True)
-    at = Conditions(**{name: first[name] for name in CONDITIONS})
-    title = (
-        f"{names.attack(at.attack)} with {first['fakes']:,} fake users on {at.dataset} "
-        f"{said(at, 'attack', 'fake_users')}; honest lying gains {number(first['ceiling'])}"
-    )
+def _verdict(place: pl.DataFrame) -> str:
+    """What one attack achieves under some conditions, at least and at most."""
     ordered = place.sort("gain", maintain_order=True)
     least, most = (ordered.row(end, named=True) for end in (0, -1))
-    least_and_most = (
-        f"The targets gain least under {combination(least['protocol'], least['method'])}, "
-        f"{number(least['gain'])}, and most under "
-        f"{combination(most['protocol'], most['method'])}, {number(most['gain'])}."
+    at = _at(least)
+    one = "user" if least["fakes"] == 1 else "users"
+    return (
+        f"With {least['fakes']:,} fake {one} {names.attack(at.attack)} lifts its targets together "
+        f"by {percent(least['gain'])} of all people under "
+        f"{combination(least['protocol'], least['method'])}, which gives least, and by "
+        f"{percent(most['gain'])} under {combination(most['protocol'], most['method'])} "
+        f"({at.dataset} {said(at, 'attack', 'fake_users')}). Lying by the protocol would lift them "
+        f"by {percent(least['ceiling'])}."
+    )
+
+
+def _at(row: Mapping[str, Any]) -> Conditions:
+    return Conditions(**{name: row[name] for name in CONDITIONS})
+
+
+def _table(place: pl.DataFrame, rows: int) -> Table:
+    """What one attack did under some conditions."""
+    first = place.row(0, named=True)
+    at = _at(first)
+    title = (
+        f"{names.attack(at.attack)} with {first['fakes']:,} fake users on {at.dataset} "
+        f"{said(at, 'attack', 'fake_users')}"
     )
     shown = [
         Column("protocol", "protocol", names.protocol),
@@ -77,7 +98,8 @@ def _parts(place: pl.DataFrame) -> list[Passage]:
         Column("formula", "formula", _decimals(4)),
         Column("weight", "weighs", _decimals(1)),
     ]
-    return [table(place, shown, "llr", title=title), least_and_most]
+    some = place if len(place) <= rows else place.sort("gain", maintain_order=True).head(rows)
+    return table(some, shown, "llr", title=title)
 
 
 def _decimals(digits: int) -> Callable[[float], str]:

@@ -34,6 +34,7 @@ def poison(
     output: options.MaybeOutput = None,
     fresh: Annotated[bool, Parameter(group=options.OUTPUT)] = False,
     format: options.AnswerFormat = "text",
+    details: Annotated[bool, Parameter(group=options.OUTPUT)] = False,
     quiet: options.Quiet = False,
     reading: options.ReadingFlags = options.AS_IT_IS,
 ) -> int:
@@ -57,6 +58,8 @@ def poison(
         Keep all errors in a .csv, .parquet or .json file, or a folder, as `ldp3 run` does.
     fresh
         Start over, whatever the output holds.
+    details
+        Show all rows of a table, not only those that give the targets least.
     """
     from ldp3.attacks.targets import TargetShare
     from ldp3.experiment.grid import experiment
@@ -93,5 +96,5 @@ def poison(
     if not results.complete:
         say("Stopped: the same command goes on from there, if it has an --output.")
         return 128 + (console.signal or 0)
-    options.tell(poisoned(simulator, results).answer(), format)
+    options.tell(poisoned(simulator, results).answer(details), format)
     return 0
