@@ -355,12 +355,30 @@ def test_tails_of_the_attack_are_those_of_the_sum() -> None:
 
 @pytest.mark.parametrize(
     ("changed", "value"),
-    [("n", 1), ("n", 2.5), ("n", 10**16), ("delta", 1.0), ("delta", 0.0), ("rounds", 0)],
+    [
+        ("n", 1),
+        ("n", 2.5),
+        ("n", 10**16),
+        ("delta", 1.0),
+        ("delta", 0.0),
+        ("rounds", 0),
+        ("rounds", 10**7),
+    ],
 )
 def test_what_no_shuffler_can_do_is_refused(changed: str, value: object) -> None:
     given = {"n": 100, "delta": 1e-6, "rounds": 1} | {changed: value}
     with pytest.raises(InvalidParameter, match=f"`{changed}`"):
         pure("grr", 1.0, 4).shuffled(**given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("local", "d", "n"), [(1.45, 10**6, 26), (30.0, 3, 10**8), (27.0, 64, 10**7)]
+)
+def test_rare_and_wide_jumps_are_no_error(local: float, d: int, n: int) -> None:
+    oracle = pure("grr", local, d)
+    for central in (0.0, 1e-9, 1e-6, 0.9 * local):
+        bounds = [attack.delta(central, n) for attack in oracle.distinguishers]
+        assert max(bounds) <= oracle.blanket.delta(central, n) <= 1
 
 
 def test_an_oracle_that_knows_little_of_itself_gets_what_holds_for_all() -> None:
@@ -369,6 +387,15 @@ def test_an_oracle_that_knows_little_of_itself_gets_what_holds_for_all() -> None
     assert found.epsilon == pytest.approx(0.0432, rel=2e-3)
     assert found.lower <= found.epsilon < found.local
     assert grr.shuffled(10_000, 1e-6).epsilon < found.epsilon
+
+
+def test_what_cannot_be_built_keeps_no_goal_and_a_large_goal_needs_no_shuffler() -> None:
+    def up_to_one(epsilon: float) -> Blanket | None:
+        return pure("grr", epsilon, 8).blanket if epsilon <= 1 else None
+
+    assert local_epsilon(up_to_one, 0.1, 10**6, 1e-6) == pytest.approx(1.0, rel=2e-3)
+    assert local_epsilon(lambda e: pure("grr", e, 8).blanket, 20.0, 10, 1e-6) == pytest.approx(20.0)
+    assert pure("grr", 1.0, 8).shuffled(np.int64(1_000), 1e-6).n == 1_000  # type: ignore[arg-type]
 
 
 def test_an_attack_that_sees_no_third_value_still_exists() -> None:

@@ -38,7 +38,7 @@ from typing import Self
 import numpy as np
 
 from ldp3.arrays import FloatArray
-from ldp3.errors import require, whole
+from ldp3.errors import as_python, require, whole
 
 ULP = 2.0**-52
 CELLS = 32  # of the lattice in one standard deviation of a sum
@@ -84,8 +84,9 @@ class Shuffled:
         rounds: int,
     ) -> Self:
         """Both bounds; without an attack that is known, the lower one is 0."""
+        n, rounds = as_python(n), as_python(rounds)
         require_mixed("`n`", n, delta)
-        require(whole(rounds, 1), "`rounds`", "must be an integer of at least 1", rounds)
+        require(whole(rounds, 1, 10**6), "`rounds`", "must be an integer from 1 to 10⁶", rounds)
         local = log(blanket.ratio)
         upper = min(blanket.epsilon(n, delta, rounds), rounds * local)
         lower = max((attack.epsilon(n, delta) for attack in attacks), default=0.0)
@@ -274,10 +275,10 @@ class Distinguisher:
         low, high = ceil(mean) + 1.0, min(mean + 40 * spread + 10, m + 1.0)
         while True:
             t = np.unique(np.round(np.linspace(low, max(low, high), 65)))
-            (before, _), (here, tail) = self._at_least(t - 1, m), self._at_least(t, m)
-            here *= self.minus > 0
-            more = (self.up - self.down) * (before + here)
-            under = tail + self.down * before - self.up * here
+            (before, _), (here, _), (_, above) = (self._at_least(t + i, m) for i in (-1, 0, 1))
+            taken = here * (self.minus > 0)
+            more = (self.up - self.down) * (before + taken)
+            under = above + self.down * before + (here - self.up * taken)
             # integrals are right to nine digits
             found = score(more * (1 - 1e-7), np.maximum(under, 1e-300) * (1 + 1e-7))
             at = int(np.argmax(found))
@@ -310,9 +311,13 @@ class Distinguisher:
 
 
 def local_epsilon(
-    blanket: Callable[[float], Blanket], central: float, n: int, delta: float, rounds: int = 1
+    blanket: Callable[[float], Blanket | None],
+    central: float,
+    n: int,
+    delta: float,
+    rounds: int = 1,
 ) -> float:
-    """The largest ε₀ found that keeps a central ε, with what is realised at that ε₀.
+    """The largest ε₀ found that keeps a central ε, with what is realised at that ε₀, if anything.
 
     Whole numbers in a protocol's design make steps, so that a smaller one need not keep it: every
     answer was itself tried.
@@ -320,14 +325,17 @@ def local_epsilon(
     require(0 < central < 700, "`central_epsilon`", "must be a number > 0", central)
 
     def near(local: float) -> bool:
-        return blanket(local).shadow(n, delta, rounds) <= central
+        made = blanket(local)
+        return made is not None and made.shadow(n, delta, rounds) <= central
 
     def keeps(local: float) -> bool:
-        return blanket(local).curve(n, delta, rounds)(central) <= delta
+        made = blanket(local)
+        return made is not None and made.curve(n, delta, rounds)(central) <= delta
 
     alone = central / rounds * (1 - 1e-9)  # needs no shuffler
-    guess = _edge(near, alone, HIGHEST, 2 * alone, 1e-3)
-    return _edge(keeps, alone, HIGHEST, guess, 1e-3)
+    highest = max(HIGHEST, alone)
+    guess = _edge(near, alone, highest, 2 * alone, 1e-3)
+    return _edge(keeps, alone, highest, guess, 1e-3)
 
 
 def _edge(
@@ -370,7 +378,7 @@ def positive_part(values: FloatArray, weights: FloatArray, n: int) -> float:
         return 0.0
     simple = n * float((weights * np.maximum(values, 0)).sum()) * (1 + 64 * ULP)
     spread = sqrt(n * float((weights * values**2).sum()))
-    tilt = max(_tilt(values, weights), 0.5 / spread)
+    tilt = max(_tilt(values, weights), min(0.5 / spread, 1 / highest))
     if tilt * highest > 200:
         return simple
     # s₊ ≤ exp(ts - 1)/t for every t > 0

@@ -16,8 +16,6 @@ from ldp3.sizing.search import least_epsilon
 Asked = Literal["users", "epsilon", "error"]
 NEARLY_BEST = 3  # protocols that may be best for other users or ε, where trying takes long
 
-NOTHING = Blanket(inf, 1.0)  # of what cannot be built: no goal is kept
-
 
 @dataclass(frozen=True)
 class Option:
@@ -61,9 +59,9 @@ class Solver:
         found: list[Option] = []
         for choice in self.protocols:
 
-            def blanket(epsilon: float, choice: Choice = choice) -> Blanket:
+            def blanket(epsilon: float, choice: Choice = choice) -> Blanket | None:
                 oracle = self._oracle(choice, epsilon)
-                return NOTHING if oracle is None else oracle.blanket
+                return None if oracle is None else oracle.blanket
 
             local = local_epsilon(blanket, central, users, delta, rounds)
             found += replace(self, protocols=[choice]).options(local, users, None)
