@@ -683,8 +683,8 @@ def test_a_statement_is_a_page_or_printed(folder: Path, run: Run) -> None:
 
 def test_a_statement_of_a_large_epsilon_says_so_unless_quiet(folder: Path, run: Run) -> None:
     run("plan -p grr -e 9 --domain pages.txt -o large.ldp3.json")
-    assert "note: ε = 9 hides little" in run("statement large.ldp3.json -o page.md")[2]
-    assert run("statement large.ldp3.json -q -o page.md") == (0, "", "")
+    assert "note: ε = 9 hides little" in run("statement large.ldp3.json -o page.html")[2]
+    assert run("statement large.ldp3.json -q -o page.html") == (0, "", "")
 
 
 @pytest.mark.parametrize(
@@ -693,7 +693,7 @@ def test_a_statement_of_a_large_epsilon_says_so_unless_quiet(folder: Path, run: 
         ("pages.txt", "pages.txt: is not JSON"),
         ("nothing.json", "nothing.json: there is no such file"),
         ("edited.json", "was edited after it was made"),
-        ("pages.ldp3.json -o page.pdf", "is an .html or .md file, got 'page.pdf'"),
+        ("pages.ldp3.json -o page.pdf", "A page is an .html file, got 'page.pdf'"),
         ("pages.ldp3.json -o pages.ldp3.json", "is read here, too"),
         ("pages.ldp3.json --counts pages.ldp3.json", "is a plan; needed is a file of counts"),
     ],

@@ -26,7 +26,7 @@ def statement(
         Counts of the collection, as `ldp3 aggregate` wrote them: how many fake users would swap its
         two most frequent values.
     output
-        Write the page to an .html or .md file instead of printing it.
+        Write the page to this .html file instead of printing it.
     """
     from ldp3.files import require_no_input
     from ldp3.reporting.statement import statement as make

@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -50,11 +51,11 @@ def report(results: Results, path: str | Path) -> None:
     write_text(target, page(results))
 
 
-def page_path(path: str | Path) -> Path:
+def page_path(path: str | PathLike[str]) -> Path:
     """Where a page may go; refused before any work is done for it."""
     target = as_path(path, "an .html file")
     if target.suffix.lower() not in (".html", ".htm") or target.is_dir():
-        raise InvalidParameter(f"A report is an .html file, got {str(target)!r}.")
+        raise InvalidParameter(f"A page is an .html file, got {str(target)!r}.")
     if not target.parent.is_dir():
         raise InvalidParameter(f"Cannot write {str(target)!r}: no such folder.")
     return target

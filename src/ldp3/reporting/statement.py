@@ -26,16 +26,16 @@ from ldp3.collection.plan import Plan, as_plan
 from ldp3.collection.vectors import THRESHOLD, example
 from ldp3.collection.wire import TAG_BYTES
 from ldp3.domain import Domain
-from ldp3.errors import InvalidParameter, as_path, require
+from ldp3.errors import InvalidParameter
 from ldp3.files import write_text
 from ldp3.printing import number
 from ldp3.protocols.base import PureOracle
 from ldp3.reporting.html import render
+from ldp3.reporting.page import page_path
 from ldp3.results import names
 
 BELIEVED = (0.5, 0.1, 0.01)  # before a report is seen
-LISTED, LONGEST = 4, 40  # labels that are named, and characters of one; the plan has all
-SHOWN_BYTES = 24  # of an example
+LISTED, LONGEST, SHOWN_BYTES = 4, 40, 24  # labels that are named, characters, bytes of an example
 LOOKED_THROUGH = 10_000  # values; of more it is not said for which of them a report counts
 
 
@@ -53,7 +53,7 @@ def statement(
     plan
         A plan, or its file.
     path
-        An .html or .md file to write it to.
+        The .html file to write it to.
     counts
         Counts of the collection: how many fake users would swap its two most frequent values.
     plugins
@@ -66,9 +66,7 @@ def statement(
     >>> "from 50 % to 73.1 %" in page.render("markdown")
     True
     """
-    target, extra = None if path is None else as_path(path), [str(file) for file in plugins]
-    ending = ".md" if target is None else target.suffix.lower()
-    require(ending in (".html", ".md"), "A statement", "is an .html or .md file", str(target))
+    target, extra = None if path is None else page_path(path), [str(file) for file in plugins]
     made = as_plan(plan, extra)
     words = _words(made) | {"files": join(["PLAN" if made is plan else str(plan), *extra])}
     if counts is not None:
@@ -79,8 +77,7 @@ def statement(
     answer = Answer(_passages(words), data)
     if target is not None:
         parts = [(type(part).__name__, part) for part in answer.parts]
-        page = render("statement.html", {"name": made.name, "parts": parts})
-        write_text(target, page if ending == ".html" else answer.render("markdown") + "\n")
+        write_text(target, render("statement.html", {"name": made.name, "parts": parts}))
     return answer
 
 
@@ -111,9 +108,8 @@ def _holes(line: str) -> list[str]:
 
 def _words(plan: Plan) -> dict[str, Any]:
     """What fills the holes."""
-    oracle, other, year = plan.oracle, plan.domain.other, 12 * plan.epsilon
+    oracle, other, factor = plan.oracle, plan.domain.other, exp(plan.epsilon)
     sent, ratio = bytes.fromhex(example(plan)["report"]), oracle.privacy_ratio
-    factor = exp(plan.epsilon)
     more = f" … ({len(sent):,} bytes)" if len(sent) > SHOWN_BYTES else ""
     words = {
         "plan": plan,
@@ -126,8 +122,8 @@ def _words(plan: Plan) -> dict[str, Any]:
         "factor": f"{factor:,.{3 if factor < 1_000 else 0}f}",
         "large": " ".join(said_of(plan.epsilon)),
         "shuffled": plan.shuffled and str(plan.shuffled),
-        "a_year": year,
-        "year": _rise(0.5, year),
+        "year": 12 * plan.epsilon,
+        "often": _rise(0.5, 12 * plan.epsilon),
         "protocol": names.protocol(plan.protocol),
         "layout": json.dumps(oracle.layout.describe()),
         "constants": "; ".join(_constant(*one) for one in oracle.constants.items()) or "none",

@@ -219,7 +219,7 @@ class Line:
     def statement(self) -> list[str]:
         words = [self.either("plan.json", self.file())]
         words += self.maybe(0.3, "--counts", self.either("counts.json", self.file()))
-        return words + self.maybe(0.3, "-o", self.output("out.html", "out.md"))
+        return words + self.maybe(0.3, "-o", self.output("out.html"))
 
     def report(self) -> list[str]:
         words = [self.either(self.rng.choice(["results.csv", "results"]), self.file())]
