@@ -33,7 +33,7 @@ def test_the_answer_goes_to_stdout(
     out = capsys.readouterr().out
     assert "sample: 400 people in the sample, 3 values. The answer is for 5,000 people." in out
     assert out.startswith("· Deploy ")
-    assert "ℓ1 will be " in out
+    assert "ℓ1 (share of people) will be " in out
     assert "--details tells" in out
     assert ldp3(monkeypatch, *SMALL, "--population", "5000", "--details") == 0
     assert "worse by" in capsys.readouterr().out

@@ -228,7 +228,7 @@ def _section(found: Recommendation, advice: Advice) -> Iterator[Passage]:
     error = best.error
     size = f"{-(-best.bits // 8):,} bytes" if best.bits and best.bits > 8 else "1 byte"
     interval = f"{number(error.low)} to {number(error.high)}"
-    measured = f"{names.metric(advice.metric)} will be {number(error.value)} ({interval})."
+    measured = f"{names.measure(advice.metric)} will be {number(error.value)} ({interval})."
     choice = f"{best.name} at ε = {advice.epsilon:g}: {size} per report."
     expected, enough = worth.expected(found.population, found.d), worth.enough(found.population)
     if worth.useless:
@@ -361,7 +361,7 @@ def _bias(advice: Advice) -> str:
 def _compared(found: Recommendation, advice: Advice) -> Table:
     """The best, what is tied with it, and the usual defaults."""
     sure = f"{percent(found.confidence, 4)} interval"
-    heads = ["", names.metric(advice.metric), sure, "worse by", sure, "bits per report"]
+    heads = ["", names.measure(advice.metric), sure, "worse by", sure, "bits per report"]
     roles = [*advice.roles()]
     tied = [one for one in roles if one[0] == "tied"]
     rows = [_row(role, c, advice) for role, c in roles if role == "best"]
