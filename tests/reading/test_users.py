@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import ldp3
-from ldp3.errors import InvalidData
+from ldp3.errors import InvalidData, InvalidParameter
 
 
 def written(folder: Path, content: str, name: str = "t.csv") -> Path:
@@ -101,3 +101,45 @@ def test_where_there_are_nulls_a_text_is_a_text_and_noted(tmp_path: Path) -> Non
     assert "'NA' (2 rows) is counted as a value; `na=NA` if it means none." in data.notes
     with pytest.raises(InvalidData, match="every user holds 'DE'"):
         ldp3.load(table, missing="drop", na="NA")
+
+
+def test_decimal_commas_are_read_as_points(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("name;size\na;1.234,5\nb;2,25\nc;-0,5\nd;1.234\ne;7\nf;NA\n")
+    data = ldp3.load(path, column="size", decimal=",", missing="drop")
+    assert data.labels == ("-0.5", "2.25", "7", "1234", "1234.5")
+    assert data.ordered
+    cut = ldp3.load(path, column="size", decimal=",", missing="drop", bins=[-1, 0, 1000, 2000])
+    assert cut.histogram.tolist() == [1, 2, 2]
+    assert ldp3.load(["1,5", "2,5", "abc"], decimal=",").labels == ("1.5", "2.5", "abc")
+    with pytest.raises(InvalidData, match=r"'3\.14' is not a number with a decimal comma"):
+        ldp3.load(["1,5", "3.14"], decimal=",")
+    with pytest.raises(InvalidData, match="are for text"):
+        ldp3.load([1.5, 2.5], decimal=",")
+    with pytest.raises(InvalidParameter, match="`decimal`: must be a point or a comma"):
+        ldp3.load(["1,5"], decimal=";")  # type: ignore[arg-type]
+
+
+def test_a_comma_separates_no_columns_where_it_is_decimal(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("1,5\n2,5\n2,5\n")
+    assert ldp3.load(tmp_path / "t.csv", decimal=",", header=False).labels == ("1.5", "2.5")
+
+
+def test_dates_are_read_as_they_are_written(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("day\n20.04.2023\n21.04.2023\nNA\n20.04.2023\n01.12.2022\n")
+    data = ldp3.load(path, date_format="%d.%m.%Y", missing="drop")
+    assert data.labels == ("2022-12-01", "2023-04-20", "2023-04-21")
+    assert data.ordered
+    cut = ldp3.load(path, date_format="%d.%m.%Y", missing="drop", bins=2)
+    assert cut.histogram.tolist() == [1, 3]
+    with pytest.raises(InvalidData, match=r"row 2: '20.04.2023' is not a date like %m/%d/%Y"):
+        ldp3.load(path, date_format="%m/%d/%Y")
+    with pytest.raises(InvalidData, match=r"is not a number; `date_format=%d\.%m\.%Y`, or"):
+        ldp3.load(path, bins=2, missing="drop")
+    times = ["4/20/23 11:30 PM", "4/21/23 01:05 AM"]
+    known = ldp3.load(times, date_format="%m/%d/%y %I:%M %p").labels
+    assert known == ("2023-04-20 23:30:00", "2023-04-21 01:05:00")
+    for wrong, said in ({"date_format": "dmy"}, "looks like"), ({"decimal": ","}, "give one"):
+        with pytest.raises(InvalidParameter, match=said):
+            ldp3.load(times, **{"date_format": "%d", **wrong})  # type: ignore[arg-type]

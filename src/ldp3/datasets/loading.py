@@ -19,7 +19,7 @@ from ldp3.files import home_path
 from ldp3.plugins import load_plugins
 from ldp3.reading import options
 from ldp3.reading.dataset import read_object, read_path
-from ldp3.reading.options import Format, Missing, Pick, Point, Range, Reading
+from ldp3.reading.options import Decimal, Format, Missing, Pick, Point, Range, Reading
 from ldp3.reading.several import stands_for_files
 from ldp3.types import Dataset
 
@@ -44,6 +44,8 @@ def load(
     ordered: bool = False,
     missing: Missing = "refuse",
     na: str | None = None,
+    decimal: Decimal = ".",
+    date_format: str | None = None,
     input_format: Format | None = None,
     keep_values: bool = False,
 ) -> Dataset:
@@ -77,6 +79,8 @@ def load(
         ordered=ordered,
         missing=missing,
         na=na,
+        decimal=decimal,
+        date_format=date_format,
         input_format=input_format,
         keep_values=keep_values,
     )

@@ -296,7 +296,7 @@ def _no_number(users: Users, name: str, wrong: pl.Expr, dates: bool) -> Exceptio
 
 def _hint(text: str, users: Users, place: str) -> str:
     if re.fullmatch(r"[-+]?[\d.]*\d,\d[\d,.]*", text):
-        return "; write numbers as 1234.5"
+        return "; `decimal=,` reads decimal commas"
     if re.match(r"\d+[-./]\d+[-./]\d", text):
-        return "; write dates as 2013-02-01"
+        return "; `date_format=%d.%m.%Y`, or whatever their form is, reads other dates"
     return maybe_header(users, place)

@@ -26,6 +26,7 @@ from ldp3.errors import (
 Format = Literal["lines", "csv", "json", "jsonl", "parquet", "arrow", "excel", "transactions"]
 Pick = Literal["most_frequent", "first", "last", "random"]
 Missing = Literal["refuse", "drop", "keep"]
+Decimal = Literal[".", ","]
 Scale = Literal["equal", "log", "quantiles"]
 Point = float | str | date  # on a line: a number, a date, or a text that spells one
 Range = tuple[Point, Point]
@@ -97,6 +98,11 @@ class Reading:
     na
         What means "no value" in a text file, whatever its case, separated by commas; a cell with
         nothing in it always does. Default: NA,N/A,null,NaN,- where the domain does not name it.
+    decimal
+        What separates the decimals of numbers in text: a comma (then 1.234,5 is 1234.5), or the
+        usual point.
+    date_format
+        How dates in text are written, as %d.%m.%Y or %m/%d/%y %H:%M; they are read as 2013-02-01.
     input_format
         What the file holds, where its ending does not say: lines (one value each), csv, json,
         jsonl, parquet, arrow, excel, or transactions (one user per line, items separated by spaces
@@ -120,6 +126,8 @@ class Reading:
     ordered: bool = False
     missing: Missing = "refuse"
     na: str | None = None
+    decimal: Decimal = "."
+    date_format: str | None = None
     input_format: Format | None = None
     keep_values: bool = False
 
@@ -157,7 +165,8 @@ class Reading:
 
     def require_no_columns(self, who: str) -> None:
         """Refuse what makes no sense for transactions."""
-        wrong = self._among("column", "header", "delimiter", "counts", "bins", "grid", "na")
+        tables = "column", "header", "delimiter", "counts", "bins", "grid", "na"
+        wrong = self._among(*tables, "decimal", "date_format")
         if wrong:
             raise InvalidParameter(
                 f"{who}: transactions, one user per line, know no {_flags(wrong)}; for a table "
@@ -177,9 +186,15 @@ class Reading:
             known, given = get_args(choices), getattr(self, name)
             fits = one_of(given, known) or (given is None and name != "missing")
             require(fits, f"`{name}`", f"must be one of {', '.join(known)}", given)
-        for name in ("delimiter", "na"):
+        for name in ("delimiter", "na", "date_format"):
             text = getattr(self, name)
             require(text is None or isinstance(text, str), f"`{name}`", "is a text", text)
+        fits = one_of(self.decimal, get_args(Decimal))
+        require(fits, "`decimal`", "must be a point or a comma", self.decimal)
+        dates = self.date_format is None or "%" in self.date_format
+        require(dates, "`date_format`", "looks like %d.%m.%Y", self.date_format)
+        if self.date_format is not None and self.decimal != ".":
+            raise InvalidParameter("`decimal` is of numbers, `date_format` of dates: give one.")
 
     def _require_range(self) -> None:
         if self.within is None:

@@ -135,7 +135,10 @@ def _separator(
         return None
     usual = _usual_separator(content, kind)
     table = kind == "csv" or reading.column is not None or reading.counts or reading.grid
-    candidates = [one for one in NAMES if table or one != ","]  # a line of a .txt may hold commas
+    commas = table and reading.decimal != ","  # a line of a .txt may hold commas
+    candidates = [one for one in NAMES if commas or one != ","]
+    if usual == "," and not commas:
+        usual = ";"
     return find_delimiter(lines, candidates, usual, content.source)
 
 

@@ -1,5 +1,6 @@
 """Rows of users before they are counted: their columns, their places, and rows without a value."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -13,6 +14,9 @@ from ldp3.sandbox import Unreadable, collect, decoding_error, schema
 VALUE, COUNT, ROW = "value", "count", "row"  # the columns of a frame that is ready to be counted
 COORDINATES = ("first", "second")  # instead of the value, where two columns are cut into a grid
 SHOWN = 8  # columns that a message names
+ISO = "%Y-%m-%d"
+COMMAS = r"^[+-]?([0-9]{1,3}(\.[0-9]{3})+|[0-9]*)(,[0-9]+)?([eE][+-]?[0-9]+)?$"  # 1.234,5
+POINTS = r"^[+-]?[0-9.,]*[0-9]([eE][+-]?[0-9]+)?$"  # any number, however it is written
 BLANKS = "".join(filter(str.isspace, map(chr, range(0x3001))))  # what `str.strip` takes away
 
 
@@ -156,8 +160,46 @@ def choose(users: Users, reading: Reading) -> Users:
     title = ", ".join(chosen).strip() if users.header else ""
     users = replace(users, title=title or None)
     if count is None:
-        return users.selecting(*columns)
-    return _with_counts(users, columns, count)
+        return _plainly_written(users.selecting(*columns), reading)
+    return _plainly_written(_with_counts(users, columns, count), reading)
+
+
+def _plainly_written(users: Users, reading: Reading) -> Users:
+    """The rows with numbers and dates as they are written everywhere else: 1234.5, 2013-02-01."""
+    if reading.decimal == "." and reading.date_format is None:
+        return users
+    columns, kinds = [], users.schema()
+    for name in (n for n in kinds.names() if n != COUNT):
+        if kinds[name] != pl.String:
+            raise users.error(f"holds {kinds[name]}: `decimal` and `date_format` are for text.")
+        text = stripped(pl.col(name))
+        if reading.date_format is None:
+            found, wrong = _with_points(text), text.str.contains(POINTS)
+            what = "a number with a decimal comma"
+        else:
+            found, wrong = _as_days(text, reading.date_format), text != ""
+            what = f"a date like {reading.date_format}"
+        absent = text.str.to_lowercase().is_in(missing_texts(users, reading, None))
+        rows = users.selecting(
+            text.alias(VALUE), (found.is_null() & wrong & ~absent).alias("wrong")
+        )
+        if rows.collect(rows.frame.select(pl.col("wrong").any())).item():
+            place, value = rows.first_where(pl.col("wrong"))
+            raise users.error(f"{place}: {value!r} is not {what}.")
+        columns.append(pl.coalesce(found, text).alias(name))
+    return replace(users, frame=users.frame.with_columns(columns))
+
+
+def _with_points(text: pl.Expr) -> pl.Expr:
+    """Numbers with a decimal comma as numbers with a point; null for what is none."""
+    plain = text.str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True)
+    return pl.when(text.str.contains(COMMAS)).then(plain)
+
+
+def _as_days(text: pl.Expr, form: str) -> pl.Expr:
+    """Dates of this form as 2013-02-01, with the time if the form has one; null for others."""
+    timed = re.search("%[HIMSTRXkl]", form) is not None
+    return text.str.to_datetime(form, strict=False).dt.strftime(ISO + " %H:%M:%S" if timed else ISO)
 
 
 def _find(users: Users, names: list[str], column: str | int) -> str:
