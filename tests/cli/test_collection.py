@@ -1,5 +1,6 @@
 """The commands, as a person runs them: from a plan to an estimate, and every mistake between."""
 
+import io
 import json
 import os
 import signal
@@ -707,3 +708,23 @@ def test_a_mistake_with_a_statement_is_one_line(
     code, out, err = run(f"statement {words}")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert said in err
+
+
+def test_values_may_be_piped_in(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(PLAN)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"home\ncart\nhome\n")))
+    code, out, _ = run("perturb pages.ldp3.json - --no-header -o reports.bin")
+    assert (code, out) == (0, "3 reports of 9 bytes in reports.bin\n")
+
+
+def test_counts_without_a_seal_are_told(folder: Path, run: Run) -> None:
+    run(PLAN)
+    run("perturb pages.ldp3.json values.csv -o reports.bin")
+    run("aggregate pages.ldp3.json reports.bin -o counts.json")
+    said = json.loads((folder / "counts.json").read_text())
+    del said["seal"]
+    (folder / "counts.json").write_text(json.dumps(said))
+    code, _, err = run("estimate counts.json")
+    assert code == 0
+    assert err.startswith("note: counts.json: these counts have no seal")
+    assert run("estimate counts.json -q")[2] == ""

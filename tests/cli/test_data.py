@@ -172,3 +172,40 @@ def test_a_hyphen_is_standard_input(run: Run, command: list[str]) -> None:
         assert ldp3.load("out.csv").digest == ldp3.load("a.csv").digest
     else:
         assert "standard input: n = 36, d = 2" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("run a.csv", "Unexpected 'a.csv': data are given as -d a.csv."),
+        ("plan", "needs --protocol, --epsilon, --output, one of --domain, --domain-size, --bins"),
+        ("plan -p oue -e1 --domain-size 4", "ldp3 plan needs --output."),
+        ("run -d two.csv --column page,country", "several columns, and a value is of one: join"),
+        ("run -d flights --column x", "column is for files and tables"),
+    ],
+)
+def test_a_newcomers_slip_gets_an_answer(run: Run, line: str, said: str) -> None:
+    Path("two.csv").write_text("page,country\na,de\nb,fr\n")
+    code, out, err = run(*line.split())
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert said in err
+
+
+def test_without_targets_few_values_have_few(run: Run) -> None:
+    code, _, err = run("attack", "poison", "-d", "sub/a.csv", *SMALL, "-a", "mga", "-q")
+    assert (code, err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "plan -p oue -e 9 --domain-size 4 -o p.json",
+        "size -e 9 --domain-size 4 --error 1% -p grr",
+        "attack infer -e 9 -d a.csv -p grr",
+        "attack cost -e 9 -d a.csv -p grr --overtake news home",
+        "convert a.csv out.csv",
+    ],
+)
+def test_quiet_says_nothing_but_the_result(run: Run, line: str) -> None:
+    code, _, err = run(*line.split(), "-q")
+    assert (code, err) == (0, "")

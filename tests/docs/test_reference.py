@@ -92,4 +92,4 @@ def test_parameters_are_those_that_a_spec_takes(pages: dict[str, str]) -> None:
 def test_no_usage_says_args(pages: dict[str, str]) -> None:
     assert "[ARGS" not in pages["commands"]
     assert re.findall(r"^ldp3 (\w+) \1 ", pages["commands"], re.MULTILINE) == []
-    assert "ldp3 aggregate --output PATH [OPTIONS] DESCRIPTION REPORTS..." in pages["commands"]
+    assert "ldp3 aggregate --output PATH [OPTIONS] PLAN REPORTS..." in pages["commands"]

@@ -1,3 +1,4 @@
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -178,3 +179,12 @@ def test_a_column_of_counts_that_is_not_read_is_told() -> None:
     assert ldp3.load(table, column="page").notes == (
         "'count' was not read; `counts` if it holds numbers of users.",
     )
+
+
+def test_a_dict_of_numbers_and_a_counter_are_counts() -> None:
+    assert ldp3.load({"home": 500, "news": 3}).histogram.tolist() == [500, 3]
+    assert ldp3.load(Counter("abbc")).histogram.tolist() == [1, 2, 1]
+    assert ldp3.load({1: np.int64(3), 2: 4}).labels == ("1", "2")
+    for wrong in ({"a": 1.5, "b": 2}, {"a": -1, "b": 2}, {"a": "x", "b": "y"}, {"a": [1, 2]}):
+        with pytest.raises(InvalidData, match="dict: numbers of users are needed, one per value"):
+            ldp3.load(wrong)

@@ -1,7 +1,8 @@
 """`ldp3 aggregate`."""
 
 import sys
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 def aggregate(
     plan: options.PlanFile,
-    reports: Annotated[list[Path], Parameter(negative=())],
+    reports: Annotated[list[Path], Parameter(name="REPORTS...", negative=())],
     /,
     *,
     output: options.Output,
@@ -102,6 +103,21 @@ def require_once(paths: list[Path]) -> None:
         if (real := real_path(path)) in seen:
             raise InvalidParameter(f"{path} is given twice: it would be counted twice.")
         seen.add(real)
+
+
+def loaded_counts(
+    paths: Sequence[Path], plugins: Sequence[Path], console: Console
+) -> "list[Aggregator]":
+    """What files of counts hold, and what a person should know of them."""
+    from ldp3.collection.aggregator import Aggregator
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        servers = [Aggregator.load(path, plugins) for path in paths]
+    console.notes(str(one.message) for one in told)
+    for epsilon in sorted({server.plan.epsilon for server in servers}):
+        console.notes(said_of(epsilon))
+    return servers
 
 
 def repeats(server: "Aggregator", plan: Path) -> str:

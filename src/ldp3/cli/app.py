@@ -10,10 +10,19 @@ import shlex
 import sys
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 from platform import python_version
 from typing import Annotated, Any, Literal
 
-from cyclopts import App, CycloptsError, Group, Parameter, UnusedCliTokensError
+from cyclopts import (
+    App,
+    Argument,
+    CycloptsError,
+    Group,
+    MissingArgumentError,
+    Parameter,
+    UnusedCliTokensError,
+)
 
 from ldp3 import __version__
 from ldp3.cli.aggregate import aggregate
@@ -69,21 +78,14 @@ GROUPS: dict[Group, list[Callable[..., Any]]] = {
     DEPLOY: [size, plan, statement, perturb, aggregate, merge, estimate, difference, inspect],
     EXTEND: [new, verify, convert],
 }
-TAKES = {  # where one or several may follow, which the parser's own line does not say
-    "aggregate": "--output PATH [OPTIONS] DESCRIPTION REPORTS...",
-    "inspect": "[OPTIONS] DESCRIPTION REPORTS...",
-    "list": "[OPTIONS] [KIND...]",
-    "merge": "--output PATH [OPTIONS] COUNTS...",
-    "report": "[OPTIONS] RESULTS...",
-    "verify": "[OPTIONS] [NAME...]",
-}
+TAKES = {"list": "KIND", "verify": "NAME"}  # where the parser's own line says ARGS
 for group, commands in GROUPS.items():
     for command in commands:
         app.command(command, group=group, help_format="markdown")
 app.command(list_, name="list", group=COMPARE, help_format="markdown")
 app["run"].config = configure
 for name, takes in TAKES.items():
-    app[name].usage = f"Usage: ldp3 {name} {takes}"
+    app[name].usage = f"Usage: ldp3 {name} [OPTIONS] [{takes}...]"
 app.command(attack)
 app.register_install_completion_command(
     help="Let your shell complete ldp3's commands, options and names."
@@ -118,7 +120,9 @@ def run_command(arguments: list[str]) -> int:
         )
         sys.stdout.flush()  # while there is somebody to tell that it cannot be
     except UnusedCliTokensError as error:
-        return _mistake(f"Unexpected {shlex.join(error.unused_tokens or [])!r}. See ldp3 --help.")
+        return _mistake(_unexpected(arguments, error.unused_tokens or []))
+    except MissingArgumentError as error:
+        return _mistake(_needed(arguments, error))
     except InDoubt as doubt:
         return _mistake(f"{doubt.what} Say {_commands(arguments, doubt)}")
     except (LDPError, CycloptsError) as error:
@@ -157,6 +161,34 @@ def _commands(arguments: list[str], doubt: InDoubt) -> str:
     """The command again, with each of the options that there are to choose from."""
     flags = [as_flags(f"`{option}`") for option in doubt.options]
     return " or ".join(f"{shlex.join(['ldp3', *arguments])} {flag}" for flag in flags)
+
+
+def _unexpected(arguments: list[str], words: list[str]) -> str:
+    named = [word for word in words if Path(word).exists()]
+    if named and arguments[0] in ("run", "recommend", "size", "attack"):
+        return f"Unexpected {words[0]!r}: data are given as -d {shlex.join(named)}."
+    return f"Unexpected {shlex.join(words)!r}. See ldp3 --help."
+
+
+def _needed(arguments: list[str], error: MissingArgumentError) -> str:
+    """All options that a command lacks, where the parser names the first."""
+    command = app[arguments[0]]
+    lacks = [
+        argument.name
+        for argument in (command.assemble_argument_collection() if command.default_command else ())
+        if argument.required and argument.name.startswith("--") and not _given(argument, arguments)
+    ]
+    domains = ("--domain", "--domain-size", "--bins", "--grid")
+    if arguments[0] == "plan" and not any(w.startswith(domains) for w in arguments):
+        lacks.append(f"one of {', '.join(domains)}")
+    if not lacks:
+        return as_flags(str(error))
+    return f"ldp3 {arguments[0]} needs {', '.join(lacks)}. See ldp3 {arguments[0]} --help."
+
+
+def _given(argument: Argument, words: list[str]) -> bool:
+    short = tuple(name for name in argument.names if not name.startswith("--"))
+    return any(w.startswith(short) or w.partition("=")[0] in argument.names for w in words)
 
 
 def _mistake(text: str) -> int:

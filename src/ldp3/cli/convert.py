@@ -17,6 +17,7 @@ def convert(
     *,
     with_counts: bool = False,
     population: options.Population = None,
+    quiet: options.Quiet = False,
     reading: options.ReadingFlags = options.AS_IT_IS,
 ) -> None:
     """Write any dataset to a .txt, .csv or .parquet file, one value per row.
@@ -33,6 +34,5 @@ def convert(
 
     require_no_input(output, [*inputs([data]), reading.domain])
     users = options.loaded(data, reading, [])
-    for note in users.notes:
-        Console().note(note)
+    Console(quiet=quiet).notes(users.notes)
     write(users if population is None else users.scaled(population), output, with_counts)

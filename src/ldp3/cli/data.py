@@ -62,13 +62,15 @@ def users(
 
 
 def one_dataset(
-    data: Sequence[str], reading: Reading, plugins: Sequence[Path], why: str
+    data: Sequence[str], reading: Reading, plugins: Sequence[Path], why: str, console: Console
 ) -> "Dataset":
-    """The dataset, where only one makes sense."""
+    """The dataset, where only one makes sense; what a person should know of it is told."""
     _require_some(data)
     if len(data) > 1:
         raise InvalidParameter(f"{why}: give one dataset, got {len(data)}; {_AS_ONE}.")
-    return loaded(data[0], reading, plugins)
+    found = loaded(data[0], reading, plugins)
+    console.notes(found.notes)
+    return found
 
 
 def _loaded(one: str, reading: Reading, plugins: Sequence[Path]) -> "Dataset":

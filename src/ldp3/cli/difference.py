@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from ldp3.budget import said_of
 from ldp3.cli import options
+from ldp3.cli.aggregate import loaded_counts
 from ldp3.cli.console import Console
 from ldp3.errors import InvalidParameter
 from ldp3.files import real_path
@@ -18,6 +18,7 @@ def difference(
     simultaneous: bool = False,
     plugins: options.Plugins = [],  # noqa: B006
     format: options.AnswerFormat = "text",
+    quiet: options.Quiet = False,
 ) -> None:
     """Estimate how two collections, or two groups of one, differ, with confidence intervals.
 
@@ -33,13 +34,10 @@ def difference(
     simultaneous
         Intervals that hold for all values at once with this confidence.
     """
-    from ldp3.collection.aggregator import Aggregator
     from ldp3.collection.differences import CollectionDifference
 
     if real_path(first) == real_path(second):
         raise InvalidParameter(f"{second} is given twice: nothing differs from itself.")
-    one, other = Aggregator.load(first, plugins), Aggregator.load(second, plugins)
-    for epsilon in sorted({one.plan.epsilon, other.plan.epsilon}):
-        Console().notes(said_of(epsilon))
+    one, other = loaded_counts([first, second], plugins, Console(quiet=quiet))
     found = CollectionDifference.of(one, other, confidence, simultaneous)
     options.tell(found.answer(), format)

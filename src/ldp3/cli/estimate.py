@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from ldp3.budget import said_of
 from ldp3.cli import options
+from ldp3.cli.aggregate import loaded_counts
 from ldp3.cli.console import Console
 
 
@@ -18,6 +18,7 @@ def estimate(
     plugins: options.Plugins = [],  # noqa: B006
     output: options.MaybeOutput = None,
     format: options.AnswerFormat = "text",
+    quiet: options.Quiet = False,
 ) -> None:
     """Estimate the frequencies of a collection, with confidence intervals.
 
@@ -33,16 +34,15 @@ def estimate(
     output
         Write the estimate to a .csv, .json or .parquet file, or an .html page.
     """
-    from ldp3.collection.aggregator import Aggregator
     from ldp3.collection.estimate_table import CollectionEstimate
     from ldp3.files import require_no_input
 
     if output is not None:
         require_no_input(output, [counts, *plugins])
-    server = Aggregator.load(counts, plugins)
-    Console().notes(said_of(server.plan.epsilon))
+    console = Console(quiet=quiet)
+    (server,) = loaded_counts([counts], plugins, console)
     if metric is not None:
-        method = options.chosen_method(method, metric, server.plan.domain, plugins)
+        method = options.chosen_method(method, metric, server.plan.domain, plugins, console)
     found = CollectionEstimate.of(server, method, confidence, simultaneous)
     if output is not None and output.suffix == ".html":
         from ldp3.files import write_text

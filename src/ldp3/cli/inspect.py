@@ -14,7 +14,7 @@ from ldp3.errors import InvalidData
 
 def inspect(
     plan: options.PlanFile,
-    reports: Annotated[list[Path], Parameter(negative=())],
+    reports: Annotated[list[Path], Parameter(name="REPORTS...", negative=())],
     /,
     *,
     alpha: float = 0.01,

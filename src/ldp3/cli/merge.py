@@ -5,16 +5,15 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ldp3.budget import said_of
 from ldp3.cli import options
-from ldp3.cli.aggregate import require_once, summary
+from ldp3.cli.aggregate import loaded_counts, require_once, summary
 from ldp3.cli.console import Console
 from ldp3.files import require_no_input
 from ldp3.printing import show
 
 
 def merge(
-    counts: Annotated[list[Path], Parameter(negative=())],
+    counts: Annotated[list[Path], Parameter(name="COUNTS...", negative=())],
     /,
     *,
     output: options.Output,
@@ -28,20 +27,17 @@ def merge(
     counts
         Files of counts, each of other reports.
     """
-    from ldp3.collection.aggregator import Aggregator
-
     require_once(counts)
     require_no_input(output, [*counts, *plugins])
-    whole, *parts = [Aggregator.load(path, plugins) for path in counts]
+    console = Console(quiet=quiet)
+    whole, *parts = loaded_counts(counts, plugins, console)
     for part in parts:
         whole.merge(part)
-    Console(quiet=quiet).notes(said_of(whole.plan.epsilon))
     whole.save(output)
-    if quiet:
-        return
     if whole.identified and parts:
-        Console().note(
+        console.note(
             "a report that is in two of the parts was counted twice; aggregate the files together "
             "where that can be."
         )
-    show(summary(whole))
+    if not quiet:
+        show(summary(whole))

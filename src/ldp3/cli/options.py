@@ -19,7 +19,6 @@ from ldp3.reading.options import (
     GRID,
     RANGE,
     Cut,
-    Format,
     Pick,
     Point,
     Range,
@@ -32,6 +31,7 @@ from ldp3.reading.options import (
 )
 
 if TYPE_CHECKING:
+    from ldp3.cli.console import Console
     from ldp3.domain import Domain
     from ldp3.types import Dataset
 
@@ -278,7 +278,6 @@ class ColumnOptions(Reading):
     grid: Annotated[Any, _HIDDEN] = None
     within: Annotated[Any, _HIDDEN] = None
     ordered: Annotated[bool, _HIDDEN] = False
-    input_format: Annotated[Format | None, _HIDDEN] = None
     keep_values: Annotated[bool, _HIDDEN] = False
 
     def __post_init__(self) -> None:
@@ -372,10 +371,13 @@ def telling(answer: answers.Answer, format: str) -> Iterator[None]:
 
 
 def chosen_method(
-    method: str | None, metric: str | None, domain: "Domain", plugins: Sequence[Path]
+    method: str | None,
+    metric: str | None,
+    domain: "Domain",
+    plugins: Sequence[Path],
+    console: "Console",
 ) -> str:
     """The method that was given, or the one that suits metric and domain; not both."""
-    from ldp3.cli.console import Console
     from ldp3.metrics.base import build_metric
     from ldp3.plugins import load_plugins
     from ldp3.postprocessing.base import default_method
@@ -387,9 +389,9 @@ def chosen_method(
     sums = metric is not None and build_metric(metric, *load_plugins(plugins)).needs_order
     in_line = domain.ordered and domain.other is None
     if sums and domain.ordered and not in_line:
-        Console().note(f"{metric} goes by an order, in which {domain.other!r} has no place.")
+        console.note(f"{metric} goes by an order, in which {domain.other!r} has no place.")
     elif sums and not in_line:
-        Console().note(
+        console.note(
             f"{metric} goes by an order, and these values have none; a plan made with --ordered "
             f"says that they have."
         )

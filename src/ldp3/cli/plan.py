@@ -36,6 +36,7 @@ def plan(
     batch: Annotated[int | None, options.WHOLE] = None,
     delta: float | None = None,
     plugins: options.Plugins = [],  # noqa: B006
+    quiet: options.Quiet = False,
 ) -> None:
     """Plan a collection in one file, such as pages.ldp3.json, for its clients and its server.
 
@@ -85,13 +86,14 @@ def plan(
     if (batch is not None and delta is not None) != shuffled or (batch is None) != (delta is None):
         raise InvalidParameter("--shuffled, --batch and --delta belong together: give all three.")
     require_no_input(output, [domain, *plugins])
-    values = _values(domain, domain_size, bins, grid, within, other, ordered)
+    console = Console(quiet=quiet)
+    values = _values(domain, domain_size, bins, grid, within, other, ordered, console)
     made = Plan(
         name or output.name.partition(".")[0] or str(output),
         values,
         protocol,
         epsilon,
-        options.chosen_method(method, metric, values, plugins),
+        options.chosen_method(method, metric, values, plugins, console),
         batch=batch,
         delta=delta,
         plugins=plugins,
@@ -99,8 +101,10 @@ def plan(
     refine = build_method(made.method, *made.modules)
     refine.require_applies(made.oracle)
     refine.require_suited(values)
-    Console().notes(said_of(made.epsilon))
+    console.notes(said_of(made.epsilon))
     made.save(output)
+    if quiet:
+        return
     payload = made.oracle.layout.size
     protocol = names.protocol(made.protocol)
     show(visible(f"{output}: {made.name}, {protocol}, ε = {made.epsilon:g}, d = {made.d:,}"))
@@ -128,13 +132,14 @@ def _values(
     within: str | None,
     other: str | None,
     ordered: bool,
+    console: Console,
 ) -> "Domain":
     """The domain that was given, in whichever way."""
     from ldp3.domain import Bins, Grid, Integers
     from ldp3.edges import equal_edges
 
     if domain is not None:
-        return _labels(domain, other, ordered)
+        return _labels(domain, other, ordered, console)
     if domain_size is not None:
         return Integers(domain_size, other=other, ordered=ordered)
     if bins is not None:
@@ -146,7 +151,7 @@ def _values(
     return Grid(*cells, other=other, ordered=ordered)
 
 
-def _labels(domain: Path, other: str | None, ordered: bool) -> "Domain":
+def _labels(domain: Path, other: str | None, ordered: bool, console: Console) -> "Domain":
     """The values in a file, as they are when data are read with it."""
     import polars as pl
 
@@ -157,7 +162,7 @@ def _labels(domain: Path, other: str | None, ordered: bool) -> "Domain":
     labels += [] if other is None else [other]
     reading = Reading(domain=tuple(labels), other=other, ordered=ordered)
     found, notes = domain_of(pl.Series(labels), None, reading)
-    Console().notes(notes)
+    console.notes(notes)
     return found
 
 

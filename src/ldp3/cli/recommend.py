@@ -89,7 +89,8 @@ def recommend(
         require_no_input(save, [*inputs(data), reading.domain, *plugins])
         _require_deployable(chosen, plugins)
     with options.announcing_compiling(quiet):
-        users = one_dataset(data, reading, plugins, "A recommendation is for one sample")
+        why, itself = "A recommendation is for one sample", Console(quiet=True)  # tells what is read
+        users = one_dataset(data, reading, plugins, why, itself)
         if dry_run:
             wanted = Requirements(max_bits, max_decode, unbiased, distribution)
             asked = chosen, options.specs("-m", methods), measures

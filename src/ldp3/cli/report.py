@@ -26,9 +26,9 @@ Formats = Annotated[list[str] | None, _several]
 
 
 def report(
-    results: Path,
+    results: Annotated[list[Path], Parameter(name="RESULTS...", negative=())],
     /,
-    *others: Path,
+    *,
     output: options.MaybeOutput = None,
     figures: Path | None = None,
     metrics: Metrics = None,
@@ -36,6 +36,7 @@ def report(
     protocols: Protocols = None,
     methods: Methods = None,
     format: Formats = None,
+    quiet: options.Quiet = False,
 ) -> None:
     """Show results: one HTML page that works offline, or figures and tables for papers.
 
@@ -43,9 +44,7 @@ def report(
     ----------
     results
         What `ldp3 run --output` wrote: a folder, or a .csv, .parquet or .json table, which holds
-        less to show.
-    others
-        More of the same: their tables are joined, as where a dataset or a protocol was run later.
+        less to show. Several are joined, as where a dataset or a protocol was run later.
     output
         Write the page to this .html file.
     figures
@@ -73,20 +72,23 @@ def report(
         raise InvalidParameter("Say what to write: --output PAGE.html or --figures FOLDER.")
     if output is not None:
         page_path(output)
-        require_no_input(output, [results, *others])
+        require_no_input(output, results)
     if format is not None and figures is None:
         raise InvalidParameter("--format says which --figures to write; a page is HTML.")
     found = selected(
-        joined([load_results(one) for one in (results, *others)]),
+        joined([load_results(one) for one in results]),
         None if metrics is None else options.specs("-u", metrics),
         None if epsilon is None else options.numbers(epsilon),
         None if protocols is None else options.specs("-p", protocols),
         None if methods is None else options.specs("-m", methods),
     )
-    Console().notes(said_of(*found.table["epsilon"].unique()))
+    console = Console(quiet=quiet)
+    console.notes(said_of(*found.table["epsilon"].unique()))
     if output is not None:
         write(found, output)
-        say(f"{output}: {output.stat().st_size / 1e6:.1f} MB, works offline.")
+        if not quiet:
+            say(f"{output}: {output.stat().st_size / 1e6:.1f} MB, works offline.")
     if figures is not None:
         formats = FORMATS if format is None else options.specs("--format", format)
-        say(f"{figures}: {len(plot(found, figures, formats=formats))} files.")
+        if not quiet:
+            say(f"{figures}: {len(plot(found, figures, formats=formats))} files.")

@@ -31,6 +31,7 @@ def size(
     plugins: options.Plugins = [],  # noqa: B006
     format: options.AnswerFormat = "text",
     figure: Annotated[Path | None, Parameter(group=options.OUTPUT)] = None,
+    quiet: options.Quiet = False,
     reading: options.ReadingFlags = options.AS_IT_IS,
 ) -> None:
     """Users, ε, error: give two, get the third, with the best protocol.
@@ -73,7 +74,8 @@ def size(
     mixed = shuffled or central_epsilon is not None
     if mixed != (delta is not None):
         raise InvalidParameter("--shuffled needs --delta, such as 1e-6, and --delta needs it.")
-    users = one_dataset(data, reading, plugins, "A size is for one sample") if data else None
+    console, why = Console(quiet=quiet), "A size is for one sample"
+    users = one_dataset(data, reading, plugins, why, console) if data else None
     found = size(
         epsilon,
         population,
@@ -91,7 +93,7 @@ def size(
         seed=seed,
         plugins=plugins,
     )
-    Console().notes(said_of(found.best.epsilon))
+    console.notes(said_of(found.best.epsilon))
     with options.telling(found.answer(), format):
         if figure is not None:
             from ldp3.reporting.figures import plot_size

@@ -13,7 +13,7 @@ from ldp3.edges import DAY
 from ldp3.errors import InvalidParameter
 from ldp3.reading.counting import maybe_header
 from ldp3.reading.cutting import cell
-from ldp3.reading.formats import format_of, open_file
+from ldp3.reading.formats import open_file
 from ldp3.reading.options import Reading
 from ldp3.reading.users import (
     COORDINATES,
@@ -48,16 +48,17 @@ def codes_in(path: Path, plan: Plan, reading: Reading) -> Coded:
     A value outside the domain is refused by row, or becomes `other`; a row without a value, or
     one that may be a header, never does.
     """
-    if format_of(path, reading) == "transactions":
-        raise InvalidParameter(
-            f"{path}: one value per row is needed, and a transaction holds several; "
-            f"choose one of each first: load it with `pick`, as `ldp3 convert` does."
-        )
     domain = plan.domain
     if isinstance(domain, Grid):
         reading = replace(reading, grid=domain.shape)
     labels = domain.labels if isinstance(domain, Labels) else None
-    users = choose(open_file(path, reading, labels), reading)
+    users = open_file(path, reading, labels)
+    if users.items:
+        raise InvalidParameter(
+            f"{path}: one value per row is needed, and a transaction holds several; "
+            f"choose one of each first, as `ldp3 convert --pick` does."
+        )
+    users = choose(users, reading)
     absent = missing_texts(users, reading, labels or [domain.other or ""])
     users = _coded(users, domain, absent)
     rows = users.collect(users.frame.select(CODE, BLANK))

@@ -179,9 +179,10 @@ def _resolve(text: str, *plugins: ModuleType) -> Source | Path:
 def _ready(source: Source | Dataset, reading: Reading) -> Dataset:
     given = [name for name in reading.given() if name != "ordered"]
     if given:
+        name = source.name if isinstance(source, Dataset) else type(source).__name__
+        verb = "is" if len(given) == 1 else "are"
         raise InvalidParameter(
-            f"{source.name if isinstance(source, Dataset) else type(source).__name__} is a dataset "
-            f"already: {', '.join(given)} are for files and tables."
+            f"{name} is a dataset already: {', '.join(given)} {verb} for files and tables."
         )
     data = source if isinstance(source, Dataset) else source.load()
     if reading.ordered and not data.ordered:

@@ -1,18 +1,20 @@
 """Data in memory: pandas, Polars, Arrow, NumPy, lists."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from ldp3.errors import InvalidData, short
+from ldp3.errors import InvalidData, as_python, short, whole
 from ldp3.reading.users import COUNT, VALUE, Users
 
 
 def from_object(data: object) -> Users:
     """The rows of a table, a column, an array or a list of values."""
     what = type(data).__name__
+    if isinstance(data, Mapping):
+        data = pl.DataFrame({VALUE: list(data), COUNT: list(data.values())}, strict=False)
     if isinstance(data, pl.LazyFrame):
         return Users("data", what, data)
     try:
@@ -30,10 +32,14 @@ def from_object(data: object) -> Users:
 
 
 def is_column_of_counts(data: Any) -> bool:
-    """Whether a pandas Series is what `value_counts` gives: values as its index, numbers of users.
+    """Whether it is a `Counter`, a dict or what pandas' `value_counts` gives: numbers of users.
 
-    One that may as well be a column of values is refused.
+    A Series that may as well be a column of values is refused.
     """
+    if isinstance(data, Mapping):
+        if not all(whole(as_python(users), 0) for users in data.values()):
+            raise InvalidData(f"{type(data).__name__}: numbers of users are needed, one per value.")
+        return True
     if not _is_pandas(data) or type(data).__name__ != "Series":
         return False
     index = data.index

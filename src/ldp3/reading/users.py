@@ -212,6 +212,11 @@ def _find(users: Users, names: list[str], column: str | int) -> str:
     if text.isdecimal():
         columns = _listed(names) if users.header else _nameless_columns(users, names)
         raise users.error(f"has {columns}, there is no column {text}.")
+    if all(part.strip() in names for part in text.split(",")):
+        raise users.error(
+            f"{text!r} are several columns, and a value is of one: join them into one first, or "
+            f"cut two of numbers into a `grid`."
+        )
     hint = did_you_mean(text, names)
     raise users.error(f"has no column {text!r}.{hint} It has {_listed(names)}.")
 

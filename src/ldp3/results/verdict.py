@@ -143,10 +143,13 @@ class Verdict:
                 f"needed, a larger ε, or fewer values."
             ]
         if len(self.tied) == self.considered - 1 and not all(c.same for c in self.tied):
+            many = len(self.tied)
+            others = "the other one" if many == 1 else f"none of the {many} others"
+            shown = "is not shown" if many == 1 else "is shown"
             return [
                 f"{where}, no combination can be called best at {self._sure}: {best.name} measured "
-                f"{self.instead or extreme} with {measured}, but none of the {len(self.tied)} "
-                f"others{self._behind(self.tied)} is shown to be worse. More repeats may show it."
+                f"{self.instead or extreme} with {measured}, but {others}"
+                f"{self._behind(self.tied)} {shown} to be worse. More repeats may show it."
             ]
         rank = self.instead or f"the {extreme}"
         return [

@@ -5,6 +5,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ldp3.cli import options
+from ldp3.cli.console import Console
 from ldp3.cli.data import one_dataset
 
 
@@ -17,6 +18,7 @@ def cost(
     population: options.Population = None,
     plugins: options.Plugins = [],  # noqa: B006
     format: options.AnswerFormat = "text",
+    quiet: options.Quiet = False,
     reading: options.ReadingFlags = options.AS_IT_IS,
 ) -> None:
     """Say how many fake users lift one value over another, under every protocol.
@@ -31,7 +33,9 @@ def cost(
     """
     from ldp3.threats.sweeps import costs
 
-    users = one_dataset(data, reading, plugins, "An attack is on one collection")
+    users = one_dataset(
+        data, reading, plugins, "An attack is on one collection", Console(quiet=quiet)
+    )
     users = users if population is None else users.scaled(population)
     budgets, named = options.numbers(epsilon), options.specs("-p", protocols)
     options.tell(costs(users, overtake, budgets, named, plugins), format)

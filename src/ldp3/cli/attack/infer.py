@@ -5,6 +5,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ldp3.cli import options
+from ldp3.cli.console import Console
 from ldp3.cli.data import one_dataset
 
 
@@ -19,6 +20,7 @@ def infer(
     seed: options.Seed = 0,
     plugins: options.Plugins = [],  # noqa: B006
     format: options.AnswerFormat = "text",
+    quiet: options.Quiet = False,
     reading: options.ReadingFlags = options.AS_IT_IS,
 ) -> None:
     """Say how often the best attacker guesses a person's value from the person's own reports.
@@ -38,7 +40,9 @@ def infer(
     """
     from ldp3.threats.sweeps import guesses
 
-    users = one_dataset(data, reading, plugins, "An attack is on one collection")
+    users = one_dataset(
+        data, reading, plugins, "An attack is on one collection", Console(quiet=quiet)
+    )
     found = guesses(
         users,
         options.numbers(epsilon),

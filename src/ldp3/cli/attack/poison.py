@@ -11,13 +11,16 @@ from ldp3.cli.run import announced, measured
 from ldp3.errors import InvalidParameter
 from ldp3.progress import say
 
+TARGETS = 10  # values that fake users raise, if nobody says which
 _several = Parameter(consume_multiple=True)
 
 
 def poison(
     *,
     attack: options.Attacks = ["ria", "mga"],  # noqa: B006
-    targets: Annotated[list[str], _several] = ["top:10"],  # noqa: B006
+    targets: Annotated[
+        list[str] | None, _several, Parameter(show_default=lambda _: f"top:{TARGETS}")
+    ] = None,
     fake_users: Annotated[list[str], _several] = ["1%"],  # noqa: B006
     epsilon: options.Epsilons = ["1"],  # noqa: B006
     protocols: options.Protocols = ["paper"],  # noqa: B006
@@ -45,7 +48,8 @@ def poison(
     Parameters
     ----------
     targets
-        What they want to raise: top:10, bottom:10, random:10, or labels.
+        What they want to raise: top:10, bottom:10, random:10, or labels. Of fewer than 20 values,
+        by default, the most frequent half.
     fake_users
         How many they are: a number, or a share of all reports such as 1%; several, such as
         1% 5% 10%, one after the other.
@@ -72,9 +76,12 @@ def poison(
             "`attack` names no attack: take mga or ria, see `ldp3 list attacks`."
         )
     console = Console(quiet=quiet)
+    people = users(data, reading, plugins, population, [output], console)
+    if targets is None:
+        targets = [f"top:{max(1, min(TARGETS, *(one.d // 2 for one in people)))}"]
     simulator = prepared(
         experiment(
-            users(data, reading, plugins, population, [output], console),
+            people,
             options.numbers(epsilon),
             options.specs("-p", protocols),
             options.specs("-m", methods),
