@@ -89,8 +89,8 @@ def recommend(
         require_no_input(save, [*inputs(data), reading.domain, *plugins])
         _require_deployable(chosen, plugins)
     with options.announcing_compiling(quiet):
-        why, itself = "A recommendation is for one sample", Console(quiet=True)  # tells what is read
-        users = one_dataset(data, reading, plugins, why, itself)
+        why, silent = "A recommendation is for one sample", Console(quiet=True)
+        users = one_dataset(data, reading, plugins, why, silent)  # the answer holds its notes
         if dry_run:
             wanted = Requirements(max_bits, max_decode, unbiased, distribution)
             asked = chosen, options.specs("-m", methods), measures
