@@ -119,6 +119,13 @@ def test_fake_users_lift_a_value_as_their_best_attack_does(protocol: str) -> Non
     assert f"by up to {lift:.3g} percentage points" in ldp3.statement(plan).render("text")
 
 
+def test_what_a_protocol_does_not_say_of_itself_is_said_to_be_unknown() -> None:
+    said = ldp3.statement(ldp3.Plan("x", PAGES, "hr", 1.0)).render("text")
+    assert "How much fake users can do is not known" in said
+    assert "percentage points" not in said
+    assert "is not known" not in ldp3.statement(ldp3.Plan("x", PAGES, "oue", 1.0)).render("text")
+
+
 def test_as_many_fake_reports_as_it_says_swap_the_two_most_frequent_values(tmp_path: Path) -> None:
     plan, file = ldp3.Plan("x", PAGES, "grr", 1.0), tmp_path / "counts.json"
     server = ldp3.Aggregator(plan)

@@ -131,7 +131,7 @@ def _words(plan: Plan) -> dict[str, Any]:
         "question": _cut(plan.name if plan.domain.name == Domain.name else plan.domain.name),
         "values": _few(plan, range(plan.d)),
         "outside": "refused on the device" if other is None else f"reported as {_cut(other)}",
-        "lift": "an amount that the protocol does not say",
+        "no_lift": "How much fake users can do is not known: the protocol does not say.",
     }
     if ratio is not None:
         held = "not above" if ratio <= randomness.exp(plan.epsilon) else "ABOVE the promised"
@@ -141,7 +141,7 @@ def _words(plan: Plan) -> dict[str, Any]:
         )
     if isinstance(oracle, PureOracle):
         lift = (1 - oracle.q) / (oracle.p - oracle.q)
-        words |= {"pure": oracle, "lift": f"up to {number(lift)} percentage points"}
+        words |= {"pure": oracle, "lift": number(lift), "no_lift": ""}
         if plan.d <= LOOKED_THROUGH:
             reports, _ = plan.wire.accept(np.frombuffer(sent, dtype=np.uint8)[None], {})
             codes = [v for v in range(plan.d) if oracle.supports(reports, v)[0]]
