@@ -73,7 +73,7 @@ def test_json_and_the_plan_agree(
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        ([], "--data requires"),
+        ([], "needs --data"),
         (["-d", "nowhere.csv"], "nowhere.csv"),
         ([*SMALL, "-e", "much"], "-e: epsilon must be a number"),
         ([*SMALL, "--confidence", "2"], "confidence must be"),
