@@ -54,7 +54,7 @@ def test_text_stands_in_columns() -> None:
     assert lines[0].split() == ["value", "frequency", "low", "high", "none", "users"]
     assert marks == (
         "● 2 of 3 values stand above the noise: with confidence 0.95 for all of these at once, "
-        "somebody holds them. users: none × 1,000."
+        "somebody holds them. The column users is 1,000 times the column none."
     )
 
 
@@ -84,7 +84,7 @@ def test_the_default_method_says_why_and_how_sure_it_is() -> None:
     text = found.render()
     assert text.splitlines()[2].split()[-4:] == [called, "from", "to", "users"]
     assert f"{called}: of all methods it lost least over many kinds of data; biased" in text
-    assert "about 0.9 of these are right, which promises nothing for any one of them" in text
+    assert "about 0.9 hold the true frequency, counted over all values" in text
     assert "unbiased" not in text
     assert json.loads(found.render("json"))["remarks"] == found.about["remarks"]
 

@@ -150,6 +150,6 @@ class CollectionDifference:
             return said
         alarms = number((1 - self.about["confidence"]) * values, 2)
         return (
-            f"{said} If nothing differed, about {alarms} would seem to; `simultaneous` allows for "
-            f"all of them together."
+            f"{said} Even if none did, about {alarms} would be marked by chance; `simultaneous` "
+            f"marks none then, with this confidence."
         )

@@ -143,7 +143,7 @@ def _marks(above: BoolArray, method: str, n: int, level: float) -> str:
     """What the mark and the numbers of users mean."""
     return (
         f"{standing(above)}: with confidence {level:.4g} for all of these at once, somebody holds "
-        f"them. users: {names.method(method)} × {n:,}."
+        f"them. The column users is {n:,} times the column {names.method(method)}."
     )
 
 
@@ -153,9 +153,8 @@ def _remarks(method: str, level: float, between: bool) -> list[str]:
     said = [f"{called}: {WHY[method]}."] if method in WHY else []
     if between:
         said.append(
-            f"from, to: where {called} believes the frequency to be, if it is one like the others; "
-            f"over all values about {level:.4g} of these are right, which promises nothing for any "
-            f"one of them: that is what low and high do."
+            f"Of the ranges from … to of {called}, about {level:.4g} hold the true frequency, "
+            f"counted over all values. For any single value only low and high are promised."
         )
     return said
 

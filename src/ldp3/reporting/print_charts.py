@@ -166,6 +166,9 @@ def sizes(found: Findings, metric: str, epsilon: float) -> Spec:
     return _printed(charts.sizes(found), rows, _titles(found), label, height=120)
 
 
+MEANS = "means over all repeats"  # in which the noise of a single collection is gone
+
+
 def frequencies(found: Findings, given: Frequencies, epsilon: float) -> Spec:
     """True frequencies, and the leader's estimates before and after post-processing."""
     leader = found.candidates(found.metrics[0], epsilon)[0]
@@ -182,6 +185,7 @@ def frequencies(found: Findings, given: Frequencies, epsilon: float) -> Spec:
     kinds = ["truth", "before", after][: len(series)]
     spec = _printed(charts.frequencies(len(given.labels), kinds), rows, height=110)
     spec["params"] = [{"name": "names", "value": [visible(label) for label in given.labels]}]
+    by = names.protocol(leader.protocol)
     # values go across here, as a column is wide and a page's figure must not be high
     x, y = spec["encoding"]["x"], spec["encoding"]["y"]
     spec["encoding"] |= {
@@ -189,7 +193,7 @@ def frequencies(found: Findings, given: Frequencies, epsilon: float) -> Spec:
             **y,
             "axis": {**y["axis"], "labelAngle": -90, "labelFontSize": 5.5, "labelLimit": 60},
         },
-        "y": {**x, "title": f"frequency ({names.protocol(leader.protocol)}, ε = {epsilon:g})"},
+        "y": {**x, "title": [f"frequency ({by}, ε = {epsilon:g})", MEANS]},
     }
     spec["layer"] = [spec["layer"][0], spec["layer"][2]]  # without ranges of single collections
     return spec
