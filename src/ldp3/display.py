@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ldp3.arrays import BoolArray
-from ldp3.printing import number, visible
+from ldp3.printing import number, plural, visible
 
 if TYPE_CHECKING:
     from ldp3.types import Dataset, Estimate
@@ -46,7 +46,7 @@ def of_dataset(data: "Dataset") -> str:
     for i in order:
         share = float(data.frequencies[i])
         rows.append((data.labels[i], f"{data.histogram[i]:,}", f"{share:.2%}", bar(share, top)))
-    facts = [f"{data.n:,} users", f"{data.d:,} values", *(["ordered"] if data.ordered else [])]
+    facts = [plural(data.n, "user"), f"{data.d:,} values", *(["ordered"] if data.ordered else [])]
     return card(data.name, facts, rows, [*more(len(order), data.d), *data.notes])
 
 

@@ -15,14 +15,21 @@ $$P(C \ge c) = \frac{1}{2\pi} \int_{-\pi}^{\pi} \frac{e^{\kappa(s) - sc}}{1 - e^
 
 So tails are right where counts are far from normal: few reports, many values, large ε.
 
+Of other sums of independent terms, Bernstein's inequality is known for every n: where one user's
+term lies at most $b$ above its mean, and $V$ is the variance of the sum,
+
+$$P(S - \mathrm{E} S > \sqrt{2 V λ} + b λ / 3) \le e^{-λ}.$$
+
 References
 ----------
+Boucheron, Lugosi, Massart. *Concentration inequalities.* 2013, Theorem 2.10 (Bernstein).
 Daniels. *Tail probability approximations.* International Statistical Review, 1987 (the integral).
 Clopper, Pearson. *The use of confidence or fiducial limits illustrated in the case of the
 binomial.* Biometrika, 1934 (limits from tails).
 """
 
 from dataclasses import dataclass
+from math import log
 from statistics import NormalDist
 from typing import Any, Self
 
@@ -32,6 +39,7 @@ from numpy.typing import NDArray
 from ldp3.arrays import FloatArray, IntArray
 from ldp3.errors import InvalidData, as_floats
 
+Counts = IntArray | FloatArray
 COUNTS = 128  # different ones whose limits are computed; those of more follow from these
 
 
@@ -87,19 +95,30 @@ class Noise:
         """How reports support values, where the oracle is pure."""
         return None
 
+    @property
+    def steps(self) -> tuple[FloatArray, FloatArray]:
+        """At most so far one report takes an estimate below and above its mean; 0 if not known."""
+        return np.zeros(1), np.zeros(1)
+
+    @property
+    def guaranteed(self) -> bool:
+        """Whether intervals hold for every n, and not only nearly, for many reports."""
+        return bool(np.all(np.maximum(*self.steps) > 0))
+
     def variance(self, frequencies: FloatArray) -> FloatArray:
         """Variance of the estimates, if these are the frequencies."""
         return np.maximum(self.base + frequencies * self.slope, 0)
 
+    def most_variance(self, frequencies: FloatArray, alpha: float) -> FloatArray:
+        """What the variance exceeds with probability `alpha` at the most, given the estimates."""
+        return np.maximum(*map(self.variance, self.interval(frequencies, 1 - alpha)))
+
     def interval(self, frequencies: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
         r"""Ends (low, high) of the score interval for each frequency, each with this level.
 
-        The frequencies $f$ that lie within $z$ of *their* standard deviations of the estimate,
-
-        $$(\hat f_v - f)^2 \le z^2 (\mathrm{base}_v + f s),$$
-
-        which is a quadratic in $f$. The noise is taken as normal, so this holds nearly: less the
-        fewer the reports, the more the values and the larger ε.
+        The frequencies $f$ that lie within $z$ of *their* standard deviations of the estimate. The
+        noise is taken as normal, so this holds nearly: less the fewer the reports, the more the
+        values and the larger ε.
 
         References
         ----------
@@ -107,19 +126,7 @@ class Noise:
         the American Statistical Association, 1927.
         """
         z = -NormalDist().inv_cdf((1 - level) / 2)
-        centre = frequencies + z**2 * self.slope / 2
-        half = z * np.sqrt(self.variance(frequencies) + (z * self.slope / 2) ** 2)
-        return centre - half, centre + half
-
-    def reach(self, frequencies: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
-        """How far the ends of the intervals lie below and above the estimates.
-
-        The farther of `interval` and of the score interval, which is not cut at 0 and 1: distances
-        of cut ends would be too short to be added up.
-        """
-        score, stated = Noise.interval(self, frequencies, level), self.interval(frequencies, level)
-        low, high = np.minimum(score[0], stated[0]), np.maximum(score[1], stated[1])
-        return frequencies - low, high - frequencies
+        return _score(frequencies, z, self.variance(frequencies), self.slope)
 
     def farthest(self, frequencies: FloatArray, level: float) -> float:
         r"""How far off the farthest estimate is at most, with probability `level` or more.
@@ -145,6 +152,66 @@ class Noise:
         return float(2 * ndtr(-bound / np.sqrt(np.maximum(variances, 1e-300))).sum())
 
 
+def _score(
+    frequencies: FloatArray, z: float, variance: FloatArray, slope: float | FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    r"""The roots of $(\hat f - f)^2 = z^2 (\mathrm{variance} + (f - \hat f)\,s)$."""
+    centre = frequencies + z**2 * slope / 2
+    half = z * np.sqrt(np.maximum(variance, 0) + (z * slope / 2) ** 2)
+    return centre - half, centre + half
+
+
+@dataclass(frozen=True, eq=False)
+class BoundedNoise(Noise):
+    """The noise of a sum of bounded terms, one for each user, whose variances are known.
+
+    Parameters
+    ----------
+    below, above
+        At most so far one report takes an estimate below and above its mean.
+    """
+
+    below: float | FloatArray = 0.0
+    above: float | FloatArray = 0.0
+
+    @property
+    def steps(self) -> tuple[FloatArray, FloatArray]:
+        return np.asarray(self.below), np.asarray(self.above)
+
+    def worst(self, alpha: float, d: int) -> tuple[FloatArray, FloatArray]:  # noqa: ARG002
+        """Variance of a value that nobody holds, and its slope, whatever the others hold.
+
+        At least with probability 1 - `alpha`, where reports tell what others hold.
+        """
+        return np.asarray(self.base), np.asarray(self.slope)
+
+    def most_variance(self, frequencies: FloatArray, alpha: float) -> FloatArray:
+        base, slope = self.worst(alpha / 2, len(frequencies))
+        low, high = self.interval(frequencies, 1 - alpha / 2)
+        return np.maximum(base + slope * np.clip(np.where(slope > 0, high, low), 0, 1), 0)
+
+    def interval(self, frequencies: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+        """Ends (low, high) of an interval for each frequency, by Bernstein's inequality.
+
+        It holds with probability `level` or more, whatever n, d and ε and whatever others hold.
+        """
+        unknown = (1 - level) / 20  # of what others hold
+        base, slope = self.worst(unknown, len(frequencies))
+        rare = log(2 / (1 - level - unknown))
+        down, up = frequencies - self.above * rare / 3, frequencies + self.below * rare / 3
+        z = (2 * rare) ** 0.5
+        return (
+            _score(down, z, base + slope * down, slope)[0],
+            _score(up, z, base + slope * up, slope)[1],
+        )
+
+    def _missed(self, frequencies: FloatArray, bound: float) -> float:
+        variance = self.variance(frequencies)
+        over, under = (variance + step * bound / 3 for step in self.steps)
+        off = np.exp(-(bound**2) / 2 / over) + np.exp(-(bound**2) / 2 / under)
+        return float(np.broadcast_to(off, frequencies.shape).sum())
+
+
 @dataclass(frozen=True, eq=False)
 class PureNoise(Noise):
     r"""The noise of a pure oracle, from the law of its support counts.
@@ -165,6 +232,28 @@ class PureNoise(Noise):
         p, q = support.p, support.q
         return cls(q * (1 - q) / (n * (p - q) ** 2), (1 - p - q) / (n * (p - q)), support, n)
 
+    @property
+    def steps(self) -> tuple[FloatArray, FloatArray]:
+        scale = self.n * (self.support.p - self.support.q)
+        return np.asarray(self.support.p / scale), np.asarray((1 - self.support.q) / scale)
+
+    def below_zero(self, frequencies: FloatArray) -> FloatArray:
+        """How likely honest reports support a value so rarely, for each, whoever holds what.
+
+        Even a value that nobody holds is supported by a binomial number of them, any other one
+        more often. Over all d values, the least of these is to be taken d times.
+        """
+        counts = np.floor(self._counts(frequencies) + self._slack)
+        return at_least_p(self.n - np.clip(counts, 0, self.n), self.n, 1 - self.support.q)
+
+    @property
+    def _slack(self) -> float:
+        """Counts are whole, but for rounding."""
+        return 1e-6 + 1e-12 * self.n
+
+    def _counts(self, frequencies: FloatArray) -> FloatArray:
+        return self.n * (self.support.q + frequencies * (self.support.p - self.support.q))
+
     def interval(self, frequencies: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
         r"""Ends (low, high) of Clopper and Pearson's interval for each frequency.
 
@@ -172,8 +261,7 @@ class PureNoise(Noise):
         count's own law is $(1 - \mathrm{level})/2$ or less. It holds with
         probability `level` or more, whatever n, d and ε.
         """
-        counts = self.n * (self.support.q + frequencies * (self.support.p - self.support.q))
-        slack = 1e-6 + 1e-12 * self.n  # counts are whole, but for rounding
+        counts, slack = self._counts(frequencies), self._slack
         ends = []
         for end, whole in enumerate((np.floor(counts + slack), np.ceil(counts - slack))):
             some, place = np.unique(np.clip(whole, 0, self.n), return_inverse=True)
@@ -225,9 +313,7 @@ REACH = 8.0  # how far it goes out, in units of one over the standard deviation 
 STEEPEST = 200.0  # largest |t|: there, the tail of a count of 0 or n is its probability
 
 
-def at_least(
-    counts: IntArray | FloatArray, holders: IntArray | FloatArray, n: int, p: float, q: float
-) -> FloatArray:
+def at_least(counts: Counts, holders: Counts, n: int | IntArray, p: float, q: float) -> FloatArray:
     """Probability of at least so many supports, if so many of `n` users hold the value.
 
     >>> at_least(np.array([1]), np.array([1]), 2, p=0.5, q=0.25)
@@ -236,14 +322,12 @@ def at_least(
     return _tail(counts, holders, n, p, q, 1)
 
 
-def at_most(
-    counts: IntArray | FloatArray, holders: IntArray | FloatArray, n: int, p: float, q: float
-) -> FloatArray:
+def at_most(counts: Counts, holders: Counts, n: int | IntArray, p: float, q: float) -> FloatArray:
     """Probability of at most so many supports, if so many of `n` users hold the value."""
     return _tail(counts, holders, n, p, q, -1)
 
 
-def fewest(counts: IntArray, n: int, p: float, q: float, alpha: float) -> IntArray:
+def fewest(counts: IntArray, n: int | IntArray, p: float, q: float, alpha: float) -> IntArray:
     r"""The fewest holders that leave $P(C \ge c)$ above `alpha`: Clopper and Pearson's limit.
 
     The true number is below with probability `alpha` at the most, for every n, p and q.
@@ -259,7 +343,7 @@ def fewest(counts: IntArray, n: int, p: float, q: float, alpha: float) -> IntArr
     return low
 
 
-def most(counts: IntArray, n: int, p: float, q: float, alpha: float) -> IntArray:
+def most(counts: IntArray, n: int | IntArray, p: float, q: float, alpha: float) -> IntArray:
     r"""The most holders that leave $P(C \le c)$ above `alpha`: `fewest` of those who do not hold.
 
     Who does not hold the value leaves it unsupported with probability $1 - q > 1 - p$.
@@ -268,9 +352,9 @@ def most(counts: IntArray, n: int, p: float, q: float, alpha: float) -> IntArray
 
 
 def _tail(
-    counts: IntArray | FloatArray,
-    holders: IntArray | FloatArray,
-    n: int,
+    counts: Counts,
+    holders: Counts,
+    n: int | IntArray,
     p: float,
     q: float,
     sign: int,
@@ -287,7 +371,7 @@ def _tail(
 
 
 def _integral(
-    c: FloatArray, k: FloatArray, n: int, p: float, q: float, side: IntArray
+    c: FloatArray, k: FloatArray, n: int | IntArray, p: float, q: float, side: IntArray
 ) -> FloatArray:
     from scipy.special import log1p  # NumPy's rounds 1 + z first, which n people would notice
 
@@ -303,7 +387,7 @@ def _integral(
 
 
 def _saddle(
-    c: FloatArray, k: FloatArray, n: int, p: float, q: float
+    c: FloatArray, k: FloatArray, n: int | IntArray, p: float, q: float
 ) -> tuple[FloatArray, FloatArray]:
     """Where κ' is the count, and the standard deviation of the count tilted to there."""
     own, other = (1 - p) / p, (1 - q) / q

@@ -99,6 +99,15 @@ def percent(share: float, digits: int = 2) -> str:
     return f"{number(100 * share, digits)} %"
 
 
+def plural(number: int, one: str, several: str = "") -> str:
+    """So many of something.
+
+    >>> plural(1, "row"), plural(1234, "row"), plural(2, "person", "people")
+    ('1 row', '1,234 rows', '2 people')
+    """
+    return f"{number:,} {one if number == 1 else several or one + 's'}"
+
+
 def duration(seconds: float) -> str:
     """A time, in the unit that people would use.
 

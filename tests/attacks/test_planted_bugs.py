@@ -17,7 +17,7 @@ from ldp3.attacks.ria import RIA
 from ldp3.experiment.simulator import Simulator
 from ldp3.protocols.base import PureOracle
 from ldp3.randomness import stream
-from ldp3.threats import detection, inference
+from ldp3.threats import detection, inference, pairs
 from ldp3.types import Tally
 from ldp3.verification import attacks as verification
 from tests.attacks import test_contract
@@ -75,8 +75,8 @@ def rates_of_the_unpadded(patch: pytest.MonkeyPatch) -> None:
 
 
 def pairs_too_sure(patch: pytest.MonkeyPatch) -> None:
-    right = detection.pair_p_values
-    patch.setattr(detection, "pair_p_values", lambda c, p, n: right(c, p, n) / 10**4)
+    right = pairs.pair_p_values
+    patch.setattr(pairs, "pair_p_values", lambda c, p, n: right(c, p, n) / 10**4)
 
 
 def sum_of_another_variance(patch: pytest.MonkeyPatch) -> None:

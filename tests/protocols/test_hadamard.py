@@ -59,7 +59,6 @@ def test_the_masses_of_blocks_are_estimated_where_frequencies_are_no_distributio
     tally = oracle.simulate(np.where(np.arange(64) % 4 == 1, n // 16, 0), stream(0))
     noise = oracle.estimate(tally).noise
     assert isinstance(noise, BlockNoise)
-    assert np.allclose(noise.masses, [0, 1, 0, 0], atol=0.02)
     spread = noise.variance(oracle.estimate(tally).frequencies)
     assert spread[1::4].min() > 2 * spread[0::4].max()
 

@@ -8,7 +8,7 @@ from scipy import stats
 import ldp3
 from ldp3 import stream
 from ldp3.recommendation import race
-from ldp3.recommendation.contest import controlled, noise_of, raw_errors
+from ldp3.recommendation.contest import controlled, raw_errors
 from ldp3.recommendation.populations import Populations
 
 ALPHA = 1e-6
@@ -26,7 +26,7 @@ def test_many_values_are_raced_on_fewer_populations() -> None:
 def test_the_mean_raw_errors_are_those_of_simulation() -> None:
     data = ldp3.load("zipf(s=1.1, d=50, n=20_000)")
     oracle = ldp3.oracle("oue", 1.0, 50)
-    known = raw_errors(noise_of(oracle, data).variance(data.frequencies))
+    known = raw_errors(oracle.noise(data.frequencies, data.n).variance(data.frequencies))
     rng, off = stream(0, "raw"), []
     for _ in range(400):
         e = oracle.estimate(oracle.simulate(data.histogram, rng)).frequencies - data.frequencies

@@ -26,9 +26,8 @@ def inspect(
 ) -> int:
     """Look for fake users in reports: exit code 1 if honest clients would almost never send these.
 
-    Every test is right whatever people hold; exit code 3 if none applies. Against fake users who
-    send possible reports of one value each, as under GRR, or who randomise honestly, no test can
-    exist.
+    Every test is right whatever people hold; exit code 3 if none applies. Fake users who randomise
+    honestly no test can find.
 
     Parameters
     ----------

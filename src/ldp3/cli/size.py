@@ -1,6 +1,5 @@
 """`ldp3 size`."""
 
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -30,7 +29,6 @@ def size(
     seed: options.Seed = 0,
     plugins: options.Plugins = [],  # noqa: B006
     format: options.AnswerFormat = "text",
-    figure: Annotated[Path | None, Parameter(group=options.OUTPUT)] = None,
     quiet: options.Quiet = False,
     reading: options.ReadingFlags = options.AS_IT_IS,
 ) -> None:
@@ -64,13 +62,9 @@ def size(
     central_epsilon
         In place of --epsilon, with --population and --delta: each protocol takes the largest ε that
         keeps this one if its reports are mixed, over all --rounds if these are given.
-    figure
-        Draw the error against users for several ε into this .svg, .pdf or .png file.
     """
     from ldp3.sizing.size import size
 
-    if figure is not None:
-        _refuse_figure(figure)
     mixed = shuffled or central_epsilon is not None
     if mixed != (delta is not None):
         raise InvalidParameter("--shuffled needs --delta, such as 1e-6, and --delta needs it.")
@@ -94,18 +88,7 @@ def size(
         plugins=plugins,
     )
     console.notes(said_of(found.best.epsilon))
-    with options.telling(found.answer(), format):
-        if figure is not None:
-            from ldp3.reporting.figures import plot_size
-
-            plot_size(found, figure)
-
-
-def _refuse_figure(figure: Path) -> None:
-    """Refuse a figure that cannot be written before the work."""
-    from ldp3.reporting.figures import figure_path
-
-    figure_path(figure)
+    options.tell(found.answer(), format)
 
 
 def share(name: str, text: str) -> float:

@@ -11,6 +11,7 @@ from ldp3.collection.plan import Plan
 from ldp3.domain import Bins, Domain, Grid, Labels
 from ldp3.edges import DAY
 from ldp3.errors import InvalidParameter
+from ldp3.printing import plural
 from ldp3.reading.counting import maybe_header
 from ldp3.reading.cutting import cell
 from ldp3.reading.formats import open_file
@@ -21,7 +22,6 @@ from ldp3.reading.users import (
     Users,
     choose,
     missing_texts,
-    plural,
     stripped,
     without_missing,
 )

@@ -1,6 +1,7 @@
 """How two collections, or two groups of one, differ."""
 
 from dataclasses import dataclass
+from math import log
 from typing import Any
 
 import numpy as np
@@ -28,15 +29,17 @@ def difference(
 ) -> Difference:
     r"""How much more frequent each value is in the first of two collections.
 
-    With $l$ and $u$ the ends of the interval of a single frequency, the difference lies between
+    By Bernstein's inequality for both sums together: with $V$ the sum of the two variances, which
+    are at most what the single intervals leave possible, and $b$ as far as one report of either
+    takes its estimate, the difference is off by at most
 
-    $$\hat f_1 - \hat f_2 - \sqrt{(\hat f_1 - l_1)^2 + (u_2 - \hat f_2)^2} \quad\text{and}\quad
-    \hat f_1 - \hat f_2 + \sqrt{(u_1 - \hat f_1)^2 + (\hat f_2 - l_2)^2},$$
+    $$\sqrt{2 V λ} + b λ / 3, \qquad λ = \log(2 / 0.9\,(1 - \mathrm{level})),$$
 
     cut at −1 and 1. It is for those who reported, and takes the noise of the two collections as
-    independent, which it is unless the same reports are in both. Nearly right: at 95 %, computed
-    for several pure protocols, it holds with 94.6 % or more from 200 reports each on, and with
-    91 % or more for 20. With `simultaneous` the intervals of all values hold at once.
+    independent, which it is unless the same reports are in both. It holds with probability `level`
+    or more for any two protocols whose own intervals do, whatever n, d and ε; if noise were exactly
+    normal, an interval could be a fifth to two fifths shorter. With `simultaneous` the intervals
+    of all values hold at once.
 
     Examples
     --------
@@ -45,25 +48,19 @@ def difference(
     >>> april = Estimate.of(np.array([0.7, 0.3]), n=1_000, noise=0.0001)
     >>> found = difference(april, march)
     >>> found.low.round(3), found.high.round(3)
-    (array([ 0.072, -0.128]), array([ 0.128, -0.072]))
-
-    References
-    ----------
-    Newcombe. *Interval estimation for the difference between independent proportions: comparison of
-    eleven methods.* Statistics in Medicine, 1998.
-
-    Zou, Donner. *Construction of confidence limits about effect measures: a general approach.*
-    Statistics in Medicine, 2008.
+    (array([ 0.061, -0.139]), array([ 0.139, -0.061]))
     """
     require_share("level", level)
     if first.d != second.d:
         raise InvalidData(f"difference: one estimate has {first.d} values, the other {second.d}.")
-    each = 1 - (1 - level) / (first.d if simultaneous else 1)
-    below_first, above_first = first.noise.reach(first.frequencies, each)
-    below_second, above_second = second.noise.reach(second.frequencies, each)
-    apart = first.frequencies - second.frequencies
-    low = apart - np.hypot(below_first, above_second)
-    high = apart + np.hypot(above_first, below_second)
+    alpha = (1 - level) / (first.d if simultaneous else 1)
+    rare, unknown = log(2 / (0.9 * alpha)), 0.05 * alpha  # for the variance of each of the two
+    variance = sum(one.noise.most_variance(one.frequencies, unknown) for one in (first, second))
+    # the first below its mean with the second above, and the other way round
+    (below, above), (under, over) = first.noise.steps, second.noise.steps
+    apart, off = first.frequencies - second.frequencies, np.sqrt(2 * rare * variance)
+    low = apart - off - np.maximum(above, under) * rare / 3
+    high = apart + off + np.maximum(below, over) * rare / 3
     return Difference(apart, np.clip(low, -1, 1), np.clip(high, -1, 1))
 
 

@@ -1,5 +1,6 @@
 """The estimate of a collection, to be read: labels, intervals, post-processed values."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,12 +9,14 @@ import numpy as np
 import polars as pl
 
 from ldp3.answers import Answer, Column, table
-from ldp3.arrays import BoolArray
+from ldp3.arrays import BoolArray, FloatArray
 from ldp3.collection.aggregator import Aggregator
 from ldp3.display import MARK, standing
 from ldp3.errors import InvalidParameter, require
 from ldp3.files import whole_file, write_lines
+from ldp3.noise import PureNoise
 from ldp3.postprocessing.base import WHY, build_method
+from ldp3.printing import plural
 from ldp3.results import names
 from ldp3.types import Estimate
 
@@ -68,7 +71,8 @@ class CollectionEstimate:
             "users": np.rint(estimate.n * values["processed"]).astype(np.int64),
             "above_noise": estimate.above_noise(confidence),
         }
-        claim, remarks = plan.shuffled, _remarks(spec, confidence, between is not None)
+        certain = _certain(estimate, high, plan.domain.labels, confidence)
+        claim, remarks = plan.shuffled, certain + _remarks(spec, confidence, between is not None)
         if claim is not None:
             remarks.append(claim.said_of(server.n, server.identified))
         about: dict[str, object] = {
@@ -86,6 +90,7 @@ class CollectionEstimate:
             "simultaneous": simultaneous,
             "interval": _meaning(estimate),
             "method": spec,
+            "below_zero": _below_zero(estimate),
             "remarks": remarks,
             "marks": _marks(values["above_noise"], spec, server.n, confidence),
         }
@@ -159,7 +164,34 @@ def _remarks(method: str, level: float, between: bool) -> list[str]:
     return said
 
 
+def _below_zero(estimate: Estimate) -> float | None:
+    """How likely honest reports have an estimate so far below zero, over all values."""
+    if not isinstance(estimate.noise, PureNoise):
+        return None
+    return min(1.0, estimate.d * float(estimate.noise.below_zero(estimate.frequencies).min()))
+
+
+def _certain(
+    estimate: Estimate, high: FloatArray, labels: Sequence[str], level: float
+) -> list[str]:
+    """What an interval from 0 to 0 means, which reads as if all were known."""
+    nobody = np.flatnonzero(high == 0)
+    if not len(nobody):
+        return []
+    lowest = nobody[np.argsort(estimate.frequencies[nobody])]
+    others = f" and {plural(len(nobody) - 3, 'other')}" if len(nobody) > 3 else ""
+    who = ", ".join(labels[v] for v in lowest[:3]) + others
+    chance = _below_zero(estimate)
+    if chance is not None and chance <= 1 - level:
+        return [
+            f"{labels[lowest[0]]} is further below zero than honest reports allow (p = "
+            f"{chance:.2g}, over all values): fake users, or a broken client. Intervals hold for "
+            f"honest reports only, so do not trust these; `ldp3 inspect` looks closer."
+        ]
+    return [f"0 to 0, for {who}: the noise went far below zero, as it may for some of many values."]
+
+
 def _meaning(estimate: Estimate) -> str:
     """What an interval is for, and where it only nearly holds."""
-    normal = "" if estimate.support is not None else " (by the normal law: right for many reports)"
+    normal = "" if estimate.noise.guaranteed else " (by the normal law: right for many reports)"
     return f"for the frequency among those who reported{normal}"

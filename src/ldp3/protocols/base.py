@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from ldp3 import specs
-from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports, WordArray
+from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports, WordArray, apportion
 from ldp3.errors import (
     InvalidData,
     InvalidParameter,
@@ -25,7 +25,7 @@ from ldp3.errors import (
     settle_numbers,
     short,
 )
-from ldp3.noise import PureNoise, Support
+from ldp3.noise import Noise, PureNoise, Support
 from ldp3.protocols.layout import Layout, Numbers
 from ldp3.randomness import Words
 from ldp3.shuffling import Blanket, Distinguisher, Shuffled
@@ -166,6 +166,11 @@ class FrequencyOracle(ABC):
     def estimate(self, tally: Tally) -> Estimate:
         """Server: unbiased frequencies."""
 
+    def noise(self, frequencies: FloatArray, n: int) -> Noise:
+        """The noise to be expected of `n` reports; by default, that of a simulated collection."""
+        rng = np.random.Generator(np.random.PCG64(0))
+        return self.estimate(self.simulate(apportion(frequencies, n), rng)).noise
+
     @property
     def empty(self) -> Tally:
         """The tally of no reports."""
@@ -295,7 +300,10 @@ class PureOracle(FrequencyOracle):
         counts, n = self.support_counts(tally), tally.n
         self._require_counts(counts, n)
         frequencies = (np.asarray(counts, dtype=np.float64) / n - self.q) / (self.p - self.q)
-        return Estimate(frequencies, tally, PureNoise.of(self.support, n), self.channel)
+        return Estimate(frequencies, tally, self.noise(frequencies, n), self.channel)
+
+    def noise(self, frequencies: FloatArray, n: int) -> PureNoise:  # noqa: ARG002
+        return PureNoise.of(self.support, n)
 
     def _require_counts(self, counts: IntArray, n: int) -> None:
         """Refuse counts that no `n` reports can have given."""

@@ -8,9 +8,9 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from ldp3.arrays import IntArray, Reports
+from ldp3.arrays import FloatArray, IntArray, Reports
 from ldp3.errors import InvalidData, require, require_values
-from ldp3.noise import Noise
+from ldp3.noise import BoundedNoise
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.protocols.layout import Numbers
 from ldp3.protocols.unary import UnaryEncoding
@@ -137,8 +137,13 @@ class SHE(FrequencyOracle):
     def estimate(self, tally: Tally) -> Estimate:
         if tally.n < 1 or tally.total.shape != (self.d,):
             raise InvalidData(f"SHE: an estimate needs {self.d} sums of at least one report.")
+        frequencies = tally.total / STEPS / tally.n
+        return Estimate(frequencies, tally, self.noise(frequencies, tally.n))
+
+    def noise(self, frequencies: FloatArray, n: int) -> BoundedNoise:  # noqa: ARG002
         spread = 2 * (1 - self.stop) / self.stop**2 / STEPS**2
-        return Estimate(tally.total / STEPS / tally.n, tally, Noise(spread / tally.n))
+        step = 3 / self.stop / STEPS / n  # tails of a Laplace law are those of a law so bounded
+        return BoundedNoise(spread / n, below=step, above=step)
 
     def simulate(self, histogram: IntArray, rng: np.random.Generator) -> Tally:
         n = int(histogram.sum())

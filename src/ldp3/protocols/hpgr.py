@@ -13,7 +13,7 @@ from ldp3.errors import InvalidData, require, require_values, whole
 from ldp3.kernels import transforms
 from ldp3.kernels.source import words
 from ldp3.protocols.base import FrequencyOracle
-from ldp3.protocols.hr import BlockNoise
+from ldp3.protocols.hr import BlockNoise, expected_inside
 from ldp3.protocols.layout import Code
 from ldp3.protocols.singer import Geometry, dimension, geometry, is_prime_power
 from ldp3.randomness import WORDS, ceil_threshold, exp
@@ -130,8 +130,10 @@ class HPGR(FrequencyOracle):
         blocks = np.arange(self.d) % h
         a, b, c = self._weights
         frequencies = (a * held + b * inside[blocks]) / n + c
-        masses = np.clip((inside / n - (1 - self.kept) / h) / self.kept, 0, 1)
-        return Estimate(frequencies, tally, self._noise(masses, n))
+        return Estimate(frequencies, tally, self._noise(inside, n))
+
+    def noise(self, frequencies: FloatArray, n: int) -> BlockNoise:
+        return self._noise(expected_inside(frequencies, self.h, self.kept, n), n)
 
     @property
     def _shared(self) -> float:
@@ -147,7 +149,7 @@ class HPGR(FrequencyOracle):
         b = -a * self._shared
         return a, b, -(1 - self.kept) / self.h * (a * k / points + b)
 
-    def _noise(self, masses: FloatArray, n: int) -> BlockNoise:
+    def _noise(self, inside: FloatArray, n: int) -> BlockNoise:
         """From the variance of one user's score: one in another block, in the block, with v."""
         k, points = self.geometry.points_of_a_hyperplane, self.geometry.points
         a, b, c = self._weights
@@ -160,6 +162,9 @@ class HPGR(FrequencyOracle):
 
         at_random = blind * k / points
         outside = variance(at_random, blind)
-        inside = variance(at_random + self.kept * self._shared, blind + self.kept)
+        within = variance(at_random + self.kept * self._shared, blind + self.kept)
         own = variance(at_random + self.kept, blind + self.kept)
-        return BlockNoise(outside / n, (own - inside) / n, (inside - outside) / n, masses)
+        return BlockNoise(
+            outside / n, (own - within) / n, (1 - b - c) / n, (a + b + c) / n,
+            (within - outside) / n, inside, self.kept, n,
+        )  # fmt: skip

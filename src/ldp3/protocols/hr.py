@@ -14,7 +14,7 @@ from ldp3.kernels import transforms
 from ldp3.kernels.bits import parity
 from ldp3.kernels.compile import njit
 from ldp3.kernels.source import Key, fill, key_of, open_source
-from ldp3.noise import Noise
+from ldp3.noise import BoundedNoise, PureNoise, Support, most
 from ldp3.protocols.base import CHUNK, FrequencyOracle
 from ldp3.protocols.layout import Code
 from ldp3.randomness import WORDS, Words, ceil_threshold, exp
@@ -140,9 +140,13 @@ class HR(FrequencyOracle):
         rows = transforms.walsh_hadamard(tally.total, self.order).reshape(self.B, self.order)
         scores = rows[:, 1:].T.reshape(-1)[: self.d]  # value v is row v // B + 1 of block v % B
         kept = 1 - self.blind / WORDS
-        masses = (rows[:, 0] / n - (1 - kept) / self.B) / kept
-        noise = BlockNoise.of(kept, self.B, np.clip(masses, 0, 1), n)
-        return Estimate(scores / (n * kept), tally, noise)
+        return Estimate(
+            scores / (n * kept), tally, BlockNoise.of(kept, rows[:, 0].astype(np.float64), n)
+        )
+
+    def noise(self, frequencies: FloatArray, n: int) -> "BlockNoise":
+        kept = 1 - self.blind / WORDS
+        return BlockNoise.of(kept, expected_inside(frequencies, self.B, kept, n), n)
 
     def simulate(self, histogram: IntArray, rng: np.random.Generator) -> Tally:
         size, n = self.layout.values, int(histogram.sum())
@@ -156,42 +160,73 @@ class HR(FrequencyOracle):
 
 
 @dataclass(frozen=True, eq=False)
-class BlockNoise(Noise):
+class BlockNoise(BoundedNoise):
     """Noise that grows with the share of users in the block of a value.
 
     Parameters
     ----------
     growth
         By how much, if all users are in the block.
-    masses
-        The share of users in each block, as estimated.
+    inside
+        How many reports are of each block.
+    kept, n
+        A report is of the own block on purpose with probability `kept`, else of any; and how many
+        there are.
+    only
+        How reports support values, where there is one block only: then intervals are exact.
     """
 
     growth: float = 0.0
-    masses: FloatArray = field(default_factory=lambda: np.zeros(1))
+    inside: FloatArray = field(default_factory=lambda: np.zeros(1))
+    kept: float = 1.0
+    n: int = 1
+    only: Support | None = None
 
     @classmethod
-    def of(cls, kept: float, blocks: int, masses: FloatArray, n: int) -> "BlockNoise":
-        """The noise of `n` reports, from the variance of one score, ±1/kept or 0.
+    def of(cls, kept: float, inside: FloatArray, n: int) -> "BlockNoise":
+        """The noise of `n` reports, from the variance of one score, ±1/kept or 0."""
+        outside = (1 - kept) / len(inside) / kept**2  # A: how often a score is not 0, if blind
+        step = 1 / kept / n  # and A' - A, for if it is not blind it is never 0
+        only = Support((1 + kept) / 2, 0.5) if len(inside) == 1 else None
+        return cls(outside / n, -1 / n, step + 1 / n, step, step, inside, kept, n, only)
 
-        A report is of the own block on purpose with probability `kept`, else of any block.
-        """
-        outside = (1 - kept) / blocks / kept**2  # A: how often a score is not 0, if blind
-        inside = outside + 1 / kept  # A': and if not
-        return cls(outside / n, -1 / n, growth=(inside - outside) / n, masses=masses)
+    def interval(self, frequencies: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+        if self.only is not None:
+            return PureNoise.of(self.only, self.n).interval(frequencies, level)
+        return super().interval(frequencies, level)
+
+    @property
+    def blind(self) -> float:
+        """Probability that a report is of one particular block by chance."""
+        return (1 - self.kept) / len(self.inside)
 
     def variance(self, frequencies: FloatArray) -> FloatArray:
         """Variance of the estimates, if these are the frequencies.
 
         The shares of blocks are theirs, if they are a distribution. The sum of unbiased estimates
-        over a block rests on few reports: then the masses stand for it, from the blocks' counts.
+        over a block rests on few reports: then the blocks' own counts stand for it.
         """
-        blocks = np.arange(len(frequencies)) % len(self.masses)
-        masses = self.masses
+        masses = np.clip((self.inside / self.n - self.blind) / self.kept, 0, 1)
         if frequencies.min() >= 0 and abs(frequencies.sum() - 1) < 1e-9:
-            masses = np.bincount(blocks, frequencies, minlength=len(masses)).astype(np.float64)
-        spread = self.base + self.growth * masses[blocks] + self.slope * frequencies
-        return np.maximum(spread, 0)
+            masses = block_masses(frequencies, len(masses))
+        grown = self.growth * masses[np.arange(len(frequencies)) % len(masses)]
+        return np.maximum(self.base + grown + self.slope * frequencies, 0)
+
+    def worst(self, alpha: float, d: int) -> tuple[FloatArray, FloatArray]:
+        counts = np.ceil(self.inside).astype(np.int64)
+        masses = most(counts, self.n, self.kept + self.blind, self.blind, alpha) / self.n
+        return self.base + self.growth * masses[np.arange(d) % len(masses)], np.asarray(self.slope)
+
+
+def block_masses(frequencies: FloatArray, blocks: int) -> FloatArray:
+    """The share of users in each block, to which values are dealt in turn."""
+    dealt = np.arange(len(frequencies)) % blocks
+    return np.bincount(dealt, frequencies, minlength=blocks).astype(np.float64)
+
+
+def expected_inside(frequencies: FloatArray, blocks: int, kept: float, n: int) -> FloatArray:
+    """How many of `n` reports are of each block, in the mean."""
+    return n * (kept * block_masses(frequencies, blocks) + (1 - kept) / blocks)
 
 
 def _best_blocks(epsilon: float, d: int) -> int:

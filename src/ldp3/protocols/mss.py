@@ -11,7 +11,7 @@ import numpy as np
 from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports
 from ldp3.errors import InvalidData, require, require_values, whole
 from ldp3.kernels import bits
-from ldp3.noise import Noise
+from ldp3.noise import BoundedNoise
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.protocols.layout import Numbers
 from ldp3.protocols.singer import prime_factors
@@ -134,7 +134,12 @@ class MSS(FrequencyOracle):
         for oracle, part, weights in zip(self.oracles, parts, self._inverse, strict=True):
             residues = (part[:-1] - oracle.q * part[-1]) / (oracle.p - oracle.q)
             frequencies += self.l / tally.n * np.einsum("vr,r->v", weights, residues)
-        return Estimate(frequencies, tally, UserNoise.of(self._second_moments, tally.n))
+        return Estimate(frequencies, tally, self.noise(frequencies, tally.n))
+
+    def noise(self, frequencies: FloatArray, n: int) -> "UserNoise":  # noqa: ARG002
+        moments, (least, highest) = self._second_moments / n, self._scores / n
+        mean = moments.mean(axis=1)  # if all values are as frequent
+        return UserNoise(mean, -1 / n, 1 / n - least, highest, moments)
 
     @cached_property
     def _inverse(self) -> list[FloatArray]:
@@ -146,6 +151,16 @@ class MSS(FrequencyOracle):
         inverse = np.linalg.pinv(weighted)
         ends = np.cumsum(self.moduli)[:-1]
         return [t * part for t, part in zip(trust, np.split(inverse, ends, axis=1), strict=True)]
+
+    @cached_property
+    def _scores(self) -> FloatArray:
+        """The least and the highest score that one report can give each value, shape `(2, d)`."""
+        ends = []
+        for oracle, weights in zip(self.oracles, self._inverse, strict=True):
+            ordered, blind = np.sort(weights, axis=1), oracle.q * weights.sum(axis=1)
+            some = ordered[:, : oracle.k].sum(axis=1), ordered[:, -oracle.k :].sum(axis=1)
+            ends.append(self.l * (np.array(some) - blind) / (oracle.p - oracle.q))
+        return np.stack([np.min(ends, axis=0)[0], np.max(ends, axis=0)[1]])
 
     @cached_property
     def _second_moments(self) -> FloatArray:
@@ -171,17 +186,17 @@ def _moments(oracle: SS, weights: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class UserNoise(Noise):
+class UserNoise(BoundedNoise):
     """Noise that depends on who holds what: the second moment of each score under each value."""
 
     moments: FloatArray = field(default_factory=lambda: np.ones((1, 1)))
-
-    @classmethod
-    def of(cls, moments: FloatArray, n: int) -> "UserNoise":
-        """The noise of `n` reports; of a value that nobody holds, if all others are as frequent."""
-        return cls(moments.mean(axis=1) / n, -1 / n, moments / n)
 
     def variance(self, frequencies: FloatArray) -> FloatArray:
         """Variance of the estimates, if these are the frequencies."""
         spread = np.einsum("vw,w->v", self.moments, frequencies) + self.slope * frequencies
         return np.maximum(spread, 0)
+
+    def worst(self, alpha: float, d: int) -> tuple[FloatArray, FloatArray]:  # noqa: ARG002
+        own = np.diagonal(self.moments)
+        others = np.where(np.eye(d, dtype=bool), 0, self.moments).max(axis=1)
+        return others, own + self.slope - others

@@ -8,13 +8,13 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from ldp3.arrays import IntArray, Reports
+from ldp3.arrays import FloatArray, IntArray, Reports
 from ldp3.errors import InvalidData, require, require_values, whole
 from ldp3.kernels import transforms
 from ldp3.kernels.source import words
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.protocols.grr import lie_words, respond
-from ldp3.protocols.hr import BlockNoise
+from ldp3.protocols.hr import BlockNoise, expected_inside
 from ldp3.protocols.layout import Code
 from ldp3.randomness import WORDS
 from ldp3.types import Estimate, Tally
@@ -88,6 +88,11 @@ class RHR(FrequencyOracle):
         return WORDS - (2 * self.blocks - 1) * self.lie
 
     @property
+    def kept(self) -> float:
+        """By how much the right pair is likelier than any other."""
+        return (self.truth - self.lie) / WORDS
+
+    @property
     def privacy_ratio(self) -> Fraction:
         return Fraction(self.truth, self.lie)
 
@@ -116,7 +121,9 @@ class RHR(FrequencyOracle):
         counts = tally.total.reshape(self.blocks, self.order, 2)
         signs = (counts[:, :, 0] - counts[:, :, 1]).reshape(-1)
         rows = transforms.walsh_hadamard(signs, self.order).reshape(self.blocks, self.order)
-        kept = (self.truth - self.lie) / WORDS
-        masses = (counts.sum(axis=(1, 2)) / tally.n - (1 - kept) / self.blocks) / kept
-        noise = BlockNoise.of(kept, self.blocks, np.clip(masses, 0, 1), tally.n)
-        return Estimate(rows.T.reshape(-1)[: self.d] / (tally.n * kept), tally, noise)
+        noise = BlockNoise.of(self.kept, counts.sum(axis=(1, 2)), tally.n)
+        return Estimate(rows.T.reshape(-1)[: self.d] / (tally.n * self.kept), tally, noise)
+
+    def noise(self, frequencies: FloatArray, n: int) -> BlockNoise:
+        inside = expected_inside(frequencies, self.blocks, self.kept, n)
+        return BlockNoise.of(self.kept, inside, n)

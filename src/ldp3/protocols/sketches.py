@@ -80,11 +80,16 @@ class Sketch(FrequencyOracle):
             counts += inside[functions, self.cells(functions, codes)].sum(axis=0)
         support, n = self.support_of_reports, tally.n
         frequencies = (counts / n - support.q) / (support.p - support.q)
-        pure = PureNoise.of(support, n)
-        seen = float((frequencies**2 - pure.variance(frequencies)).sum())
-        squares = min(max(seen, 0.0), 1.0)  # an estimate of Σ f²
-        noise = FamilyNoise(pure.base, pure.slope, 1 / ((self.m - 1) * self.k), squares)
-        return Estimate(frequencies, tally, noise)
+        seen = float((frequencies**2 - PureNoise.of(support, n).variance(frequencies)).sum())
+        return Estimate(frequencies, tally, self._noise(min(max(seen, 0.0), 1.0), n))
+
+    def noise(self, frequencies: FloatArray, n: int) -> "FamilyNoise":
+        return self._noise(float((frequencies**2).sum()), n)
+
+    def _noise(self, squares: float, n: int) -> "FamilyNoise":
+        """With this Σ f², or an estimate of it."""
+        pure = PureNoise.of(self.support_of_reports, n)
+        return FamilyNoise(pure.base, pure.slope, 1 / ((self.m - 1) * self.k), squares)
 
 
 @dataclass(frozen=True, eq=False)

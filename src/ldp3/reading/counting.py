@@ -10,6 +10,7 @@ from ldp3.arrays import FloatArray, IntArray
 from ldp3.domain import Domain, Integers, Labels
 from ldp3.edges import DAY
 from ldp3.errors import InvalidData
+from ldp3.printing import plural
 from ldp3.reading.evidence import figure
 from ldp3.reading.formats import open_file
 from ldp3.reading.options import NA, Reading
@@ -19,7 +20,6 @@ from ldp3.reading.users import (
     Users,
     choose,
     missing_texts,
-    plural,
     stripped,
     without_missing,
     without_texts,

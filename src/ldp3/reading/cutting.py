@@ -14,6 +14,7 @@ import polars as pl
 from ldp3.domain import Bins, Grid
 from ldp3.edges import DAY, Edges, as_edges, day, days_in, equal_edges, log_edges, number_in
 from ldp3.errors import InvalidParameter
+from ldp3.printing import plural
 from ldp3.reading.counting import DATES, maybe_header
 from ldp3.reading.options import BINS, Cut, Point, Reading
 from ldp3.reading.users import (
@@ -22,7 +23,6 @@ from ldp3.reading.users import (
     VALUE,
     Users,
     missing_texts,
-    plural,
     stripped,
     without_missing,
     without_texts,

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import polars as pl
 
+from ldp3.printing import plural
 from ldp3.randomness import stream
 from ldp3.reading.counting import LABEL, arranged, most_frequent
 from ldp3.reading.options import Pick, Reading
-from ldp3.reading.users import COUNT, ROW, VALUE, Users, plural, stripped
+from ldp3.reading.users import COUNT, ROW, VALUE, Users, stripped
 
 ITEM, PLACE = "item", "place"
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from ldp3.errors import InvalidData, did_you_mean
+from ldp3.printing import plural
 from ldp3.reading.options import NA, Reading
 from ldp3.sandbox import Unreadable, collect, decoding_error, schema
 
@@ -328,8 +329,3 @@ def _counted_texts(held: Mapping[str, int]) -> str:
     """``12 'NA', 5 empty``."""
     most = sorted(held.items(), key=lambda item: (-item[1], item[0] == "", item[0]))
     return ", ".join(f"{rows:,} {repr(text) if text else 'empty'}" for text, rows in most)
-
-
-def plural(number: int, what: str) -> str:
-    """``1 row``, ``1,234 rows``."""
-    return f"{number:,} {what}" + ("s" if number != 1 else "")

@@ -34,7 +34,7 @@ from ldp3.progress import Progress
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.recommendation import race
 from ldp3.recommendation.advice import Advice, ValueInterval
-from ldp3.recommendation.contest import Combination, Contest, Question, noise_of
+from ldp3.recommendation.contest import Combination, Contest, Question
 from ldp3.recommendation.costs import in_order, worth
 from ldp3.recommendation.populations import POINTS
 from ldp3.results.verdict import USUAL, Candidate, Interval
@@ -156,7 +156,7 @@ class Answers:
         # of a new error and these, each is equally likely to be the largest
         refined = off[min(ceil(level * (len(off) + 1)), len(off)) - 1]
         oracle, f = self._oracle(epsilon, protocol), self.sample.frequencies
-        noise = noise_of(oracle, self.sample.scaled(self._n))
+        noise = oracle.noise(self.sample.scaled(self._n).frequencies, self._n)
         top = np.argsort(-f, kind="stable")[:VALUES_SHOWN]
         raw = [noise.farthest(f[[v]], level) for v in top]
         shown = tuple(

@@ -24,17 +24,15 @@ from ldp3.experiment.grid import NOBODY, Choice, Experiment
 from ldp3.experiment.outcomes import Outcome
 from ldp3.experiment.schedule import Wanted
 from ldp3.experiment.simulator import Simulator
-from ldp3.noise import Noise, PureNoise
+from ldp3.noise import PureNoise
 from ldp3.postprocessing.base import PostProcessor
-from ldp3.protocols.base import FrequencyOracle, PureOracle
-from ldp3.randomness import stream
+from ldp3.protocols.base import PureOracle
 from ldp3.recommendation import race
 from ldp3.recommendation.populations import Populations
 from ldp3.recommendation.race import Rules, Standing
 from ldp3.results import names
 from ldp3.results.axes import Cell
 from ldp3.results.verdict import combination
-from ldp3.types import Dataset
 
 Combination = tuple[str, str]  # protocol, method
 Question = tuple[float, str]  # ε, metric
@@ -230,13 +228,6 @@ class Contest:
             f"user weighs as {amplification(oracle):.1f} honest ones; "
             f"{swap:,} of them swap the two most frequent values."
         ]
-
-
-def noise_of(oracle: FrequencyOracle, data: Dataset) -> Noise:
-    """Of estimates from these people; where its law is not known, as in one collection."""
-    if oracle.support is not None:
-        return PureNoise.of(oracle.support, data.n)
-    return oracle.estimate(oracle.simulate(data.histogram, stream(0, "noise"))).noise
 
 
 def raw_errors(variance: FloatArray) -> FloatArray:

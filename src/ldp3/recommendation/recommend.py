@@ -19,7 +19,7 @@ from ldp3.progress import Bar, Progress, available_cores
 from ldp3.protocols.base import build_oracle
 from ldp3.recommendation.advice import Recommendation
 from ldp3.recommendation.choosing import Answers
-from ldp3.recommendation.contest import NORMAL, Contest, noise_of, raw_errors
+from ldp3.recommendation.contest import NORMAL, Contest, raw_errors
 from ldp3.recommendation.populations import Populations
 from ldp3.recommendation.requirements import Requirements, Threat, with_designs
 from ldp3.results import names
@@ -192,7 +192,7 @@ def _raw_error(ex: Experiment, choice: Choice, epsilon: float) -> float:
     """Mean ℓ2 without post-processing."""
     data = ex.datasets[0]
     oracle = build_oracle(choice.thing, *load_plugins(ex.plugins), epsilon=epsilon, d=data.d)
-    return float(raw_errors(noise_of(oracle, data).variance(data.frequencies))[1])
+    return float(raw_errors(oracle.noise(data.frequencies, data.n).variance(data.frequencies))[1])
 
 
 def _notes(simulator: Simulator, sample: Dataset, population: int | None) -> Iterator[str]:

@@ -23,7 +23,6 @@ from ldp3.reporting.findings import Findings
 from ldp3.results.rendering import against_epsilon, parts
 from ldp3.results.sheets import Sheet
 from ldp3.results.table import Results
-from ldp3.sizing.size import Size
 
 DOTS = 300  # per inch, of a PNG
 IMAGES = ("pdf", "svg", "png")
@@ -109,12 +108,6 @@ def plot(
         _make(own)
         written += [*_write_texts(found, own, wanted), *_write_figures(found, own, wanted)]
     return written + _write_overviews(clean(some), folder, wanted)
-
-
-def plot_size(found: Size, path: str | Path) -> None:
-    """Draw the error against users for several ε into an .svg, .pdf or .png file."""
-    file = figure_path(path)
-    _save(svg(print_charts.size(found)), file)
 
 
 def figure_path(path: str | Path) -> Path:

@@ -1,7 +1,7 @@
 """The charts of the page, finished for print: column width, small type, no mouse."""
 
 from collections.abc import Mapping, Sequence
-from math import ceil, floor, inf, log10
+from math import ceil, floor, log10
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from ldp3.reporting.charts import Spec
 from ldp3.reporting.findings import Findings, Frequencies
 from ldp3.results import names
 from ldp3.results.sheets import Sheet
-from ldp3.sizing.size import Size
 
 WIDTH = 245  # points: one of two columns, 3.4 inches
 SMALLER = {"size": 0.25, "strokeWidth": 0.5, "fontSize": 0.6}  # than on the page
@@ -60,11 +59,8 @@ INKS = {  # in place of the page's colours
     "var(--ink)": "black",
     "var(--bar)": "#c3cad2",
 }
-AROUND = 0.25, 0.5, 1.0, 2.0, 4.0  # times the ε of a size, that its error is drawn for
-REACH, POINTS = 30, 9  # users: times and parts of those of a size
 LOG: Spec = {"type": "log", "nice": False, "padding": 6}
 COLUMNS = 4  # of a legend
-GOALS = {"value": "± percentage points", "l1": "ℓ1"}
 
 
 def heat(found: Findings, metric: str, epsilon: float) -> Spec:
@@ -197,54 +193,6 @@ def frequencies(found: Findings, given: Frequencies, epsilon: float) -> Spec:
     }
     spec["layer"] = [spec["layer"][0], spec["layer"][2]]  # without ranges of single collections
     return spec
-
-
-def size(found: Size) -> Spec:
-    """The error of the best protocol against users, for several ε around that of the answer."""
-    best, scale = found.best, 1 if found.goal == "l1" else 100
-    users = np.unique(np.geomspace(best.users / REACH, best.users * REACH, POINTS).astype(int) + 1)
-    budgets = [times * best.epsilon for times in AROUND if times * best.epsilon <= 20]
-    called = [f"ε = {epsilon:.3g}" for epsilon in budgets]
-    errors = {
-        name: [scale * found.least_error(epsilon, int(n)) for n in users]
-        for name, epsilon in zip(called, budgets, strict=True)
-    }
-    rows: list[Spec] = [
-        {"epsilon": name, "users": int(n), "error": error}
-        for name, line in errors.items()
-        for n, error in zip(users, line, strict=True)
-        if 0 < error < inf  # what no draw gets wrong has no place on a logarithmic axis
-    ]
-    rows.append({"answer": True, "users": best.users, "error": scale * best.error})
-    across, up = (_logarithmic([row[name] for row in rows]) for name in ("users", "error"))
-    title = GOALS.get(found.goal, "wrong orders, %")
-    spec = charts.chart(
-        "The error against the number of users.",
-        height=150,
-        encoding={
-            "x": {"field": "users", "title": f"users, d = {found.d:,}", "type": "quantitative",
-                  "scale": LOG, "axis": {**across, "format": "~s", "grid": True}},
-            "y": {"field": "error", "title": title, "type": "quantitative",
-                  "scale": LOG, "axis": {**up, "format": "~g"}},
-        },
-        layer=[
-            {
-                "transform": [{"filter": "!datum.answer"}],
-                "mark": {"type": "line", "strokeWidth": 2},
-                "encoding": {
-                    "color": charts.colours("epsilon", called),
-                    "strokeDash": charts.dashes("epsilon", called),
-                },
-            },
-            {
-                "transform": [{"filter": "datum.answer"}],
-                "mark": {"type": "point", "filled": True, "size": 70, "color": "black"},
-            },
-        ],
-    )  # fmt: skip
-    legend = spec["layer"][0]["encoding"]["color"]["legend"]
-    legend["symbolStrokeWidth"] = 1
-    return _printed(spec, rows)
 
 
 def _titles(found: Findings) -> dict[str, str]:

@@ -1,20 +1,22 @@
 """What a collection is for, and how far off it will be."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from math import pi
+from math import ceil, pi
 from typing import Any
 
 import numpy as np
 
 from ldp3.arrays import FloatArray, IntArray, apportion
 from ldp3.errors import InvalidParameter
-from ldp3.noise import Noise, PureNoise, Support
+from ldp3.noise import Support, fewest, most
 from ldp3.postprocessing.base import PostProcessor
+from ldp3.printing import number
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.randomness import stream
-from ldp3.sizing.search import least_users, three_digits
+from ldp3.sizing.search import exactly, nearly, three_digits
 
 MOST_RUNS, LEAST_RUNS = 24, 6  # collections that are simulated for a mean error
 SIMULATED_VALUES = 2**15  # of all together, within these bounds: it varies less the more values
@@ -22,6 +24,11 @@ MOST_DRAWS, FEWEST_DRAWS = 2**14, 2**9  # of the noise, for an order
 DRAWN_VALUES = 2**22  # in all of them together, within these bounds
 LARGE = 10**9  # users whose noise is that of many
 MANY, RUNS = 64, 400  # values that vary together too little to matter; collections that tell
+FEW = 50_000  # users up to whom noise is not nearly normal: collections are simulated
+FEWEST_RUNS, RUNS_OF_FEW, AT_ONCE = 512, 2048, 256  # of these, and looked at together
+FURTHER = 1.25  # how much farther the search for so few goes at a time
+TEETH, AHEAD = 3, 4096  # whole numbers, and users at most, that are looked at ahead
+UNNOTICED = 500  # counts or holders, of which one more or less changes nothing
 RAREST = 1e-3  # how often an order may be wrong, at the least, as so many draws can tell
 
 
@@ -52,19 +59,17 @@ class Goal(ABC):
     def error(self, oracle: FrequencyOracle, n: int) -> float:
         """How far off `n` users will be."""
 
+    def keeps(self, oracle: FrequencyOracle, n: int, wanted: float) -> bool:
+        """Whether `n` users are off by at most `wanted`."""
+        return self.error(oracle, n) <= wanted
+
+    @abstractmethod
     def least(self, oracle: FrequencyOracle, wanted: float) -> int:
         """The fewest users who are off by at most `wanted`."""
-        return least_users(partial(self.error, oracle), wanted, rough=self.simulated)
 
     @abstractmethod
     def source(self, oracle: FrequencyOracle, n: int) -> str:
         """Where the numbers come from, in a sentence, and how well they are known."""
-
-    def noise(self, oracle: FrequencyOracle, n: int) -> Noise:
-        """What is known of the error of an estimate from `n` users."""
-        if oracle.support is not None:
-            return PureNoise.of(oracle.support, n)
-        return oracle.estimate(oracle.simulate(self.users(n), self.rng(0))).noise
 
     def users(self, n: int) -> IntArray:
         """How many of `n` users hold each value."""
@@ -90,15 +95,42 @@ class ValueGoal(Goal):
     place: int = 0
 
     def error(self, oracle: FrequencyOracle, n: int) -> float:
-        estimate, noise = self.frequencies, self.noise(oracle, n)
-        if oracle.support is not None:  # of a count, which is whole
-            p, q = oracle.support.p, oracle.support.q
-            count = np.round(n * (q + estimate[[self.place]] * (p - q)))
-            (low,), (high,) = noise.interval((count / n - q) / (p - q), self.confidence)
-        else:  # every value may have noise of its own
-            ends = noise.interval(estimate, self.confidence)
-            low, high = (end[self.place] for end in ends)
-        return float((high - low) / 2 if low > 0 else high - estimate[self.place])
+        if oracle.support is not None:
+            return float(self._errors(oracle.support, np.array([n]))[0])
+        ends = oracle.noise(self.frequencies, n).interval(self.frequencies, self.confidence)
+        low, high = (np.broadcast_to(end, oracle.d)[[self.place]] for end in ends)
+        return float(self._half(np.clip(low, 0, 1), np.clip(high, 0, 1))[0])
+
+    def least(self, oracle: FrequencyOracle, wanted: float) -> int:
+        """The fewest users from whom on nobody is off by more.
+
+        Counts and holders are whole, so that a few users more may have a wider interval.
+        """
+        n, support = exactly(partial(self.error, oracle), wanted), oracle.support
+        if support is None:
+            return n
+        whole = min(support.q + self.frequencies[self.place] * (support.p - support.q), wanted)
+        ahead = np.arange(min(ceil(TEETH / whole), AHEAD))
+        while n * whole < UNNOTICED:
+            wider = np.flatnonzero(self._errors(support, n + ahead) > wanted)
+            if not wider.size:
+                break
+            n += int(wider[-1]) + 1
+        return n
+
+    def _errors(self, support: Support, n: IntArray) -> FloatArray:
+        """Of the count to be expected, which is whole, for each number of users."""
+        p, q, alpha = support.p, support.q, (1 - self.confidence) / 2
+        share = self.frequencies[self.place]
+        counts = np.round(n * (q + share * (p - q))).astype(np.int64)
+        low, high = (limit(counts, n, p, q, alpha) / n for limit in (fewest, most))
+        return self._half(low, high)
+
+    def _half(self, low: FloatArray, high: FloatArray) -> FloatArray:
+        """So few users may not hold the share: then as far as the interval lies from it."""
+        share = self.frequencies[self.place]
+        half = np.where(low > 0, (high - low) / 2, high - share)
+        return np.maximum(half, np.maximum(low - share, share - high))
 
     def source(self, oracle: FrequencyOracle, n: int) -> str:  # noqa: ARG002
         return "By theory: the intervals are those that `ldp3 estimate` prints."
@@ -126,9 +158,13 @@ class SumGoal(Goal):
 
     def error(self, oracle: FrequencyOracle, n: int) -> float:
         if self.refine is None:
-            variance = self.noise(oracle, n).variance(self.frequencies)
+            variance = oracle.noise(self.frequencies, n).variance(self.frequencies)
             return float(np.sqrt(2 / pi * np.broadcast_to(variance, oracle.d)).sum())
         return float(np.mean(self._sums(self.refine, oracle, n)))
+
+    def least(self, oracle: FrequencyOracle, wanted: float) -> int:
+        search = exactly if self.refine is None else nearly
+        return search(partial(self.error, oracle), wanted)
 
     def source(self, oracle: FrequencyOracle, n: int) -> str:
         if self.refine is None:
@@ -137,8 +173,8 @@ class SumGoal(Goal):
         doubt = 200 * np.std(sums, ddof=1) / np.sqrt(len(sums)) / np.mean(sums)
         return (
             f"By {len(sums)} simulated collections for each protocol: an error is known to about "
-            f"± {digit(doubt)} % of itself, users to ± {digit(2 * doubt)} %; what differs by "
-            f"less is as good."
+            f"± {number(doubt, 1)} % of itself, users to ± {number(2 * doubt, 1)} %; what differs "
+            f"by less is as good."
         )
 
     def _sums(self, refine: PostProcessor, oracle: FrequencyOracle, n: int) -> list[float]:
@@ -168,7 +204,8 @@ class OrderGoal(Goal):
 
     $$\sqrt n > \max_{u, v} \frac{z_v - z_u}{f_u - f_v}.$$
 
-    Values that are equally frequent may come in any order.
+    Values that are equally frequent may come in any order. Where users are few, noise is not
+    normal, and values that differ may have equal estimates: then collections are simulated.
 
     Parameters
     ----------
@@ -186,22 +223,64 @@ class OrderGoal(Goal):
         return True
 
     def error(self, oracle: FrequencyOracle, n: int) -> float:
-        return float(np.mean(self._needed(oracle) >= n**0.5))
+        if n > FEW:
+            return float(np.mean(self._needed(oracle) >= n**0.5))
+        return sum(self._wrong(oracle, n)) / self._runs
+
+    def keeps(self, oracle: FrequencyOracle, n: int, wanted: float) -> bool:
+        """As soon as simulated collections tell; never if they leave doubt."""
+        if n > FEW:
+            return super().keeps(oracle, n, wanted)
+        wrong = 0
+        for run, one in enumerate(self._wrong(oracle, n), start=1):
+            wrong += one
+            if run % AT_ONCE == 0 or run == self._runs:
+                share, doubt = wrong / run, _doubt(wrong / run, run)
+                if abs(share - wanted) > 3 * doubt:
+                    return share < wanted
+        return share + 2 * doubt <= wanted
 
     def least(self, oracle: FrequencyOracle, wanted: float) -> int:
         if wanted < RAREST:
             raise InvalidParameter(f"`error`: an order is wrong in {RAREST:.1%} or more of cases.")
         roots = np.sort(self._needed(oracle))[::-1]
         allowed = int(wanted * len(roots))
-        return three_digits(int(roots[allowed] ** 2) + 1) if allowed < len(roots) else 1
+        n = three_digits(int(roots[allowed] ** 2) + 1) if allowed < len(roots) else 1
+        if n > FEW:
+            return n
+        low = high = n
+        while not self.keeps(oracle, high, wanted):
+            low, high = high, three_digits(ceil(FURTHER * high) + 1)
+        while low == high and low > 0:
+            low = int(low / FURTHER)
+            low, high = (low, low) if self.keeps(oracle, low, wanted) else (low, high)
+        while high - low > max(1, 0.1 * high):
+            middle = (low + high) // 2
+            low, high = (low, middle) if self.keeps(oracle, middle, wanted) else (middle, high)
+        return high
 
     def source(self, oracle: FrequencyOracle, n: int) -> str:
-        runs, wrong = len(self._draws), self.error(oracle, n)
-        doubt = 200 * (wrong * (1 - wrong) / runs) ** 0.5
-        return (
-            f"By {runs:,} draws of the noise, which is nearly normal where users are many: how "
-            f"often is known to about ± {digit(doubt)} percentage points.{self._closest()}"
+        runs = self._runs if n <= FEW else len(self._draws)
+        said = (
+            "simulated collections" if n <= FEW else "draws of the noise, nearly normal for so many"
         )
+        doubt = number(200 * _doubt(self.error(oracle, n), runs), 1)
+        return (
+            f"By {runs:,} {said}: how often is known to about ± {doubt} percentage points."
+            f"{self._closest()}"
+        )
+
+    @property
+    def _runs(self) -> int:
+        return min(max(SIMULATED_VALUES * 8 // len(self.frequencies), FEWEST_RUNS), RUNS_OF_FEW)
+
+    def _wrong(self, oracle: FrequencyOracle, n: int) -> Iterator[bool]:
+        """Whether simulated collections of `n` users get the order wrong; equal is wrong, too."""
+        users = self.users(n)
+        for run in range(self._runs):
+            made = oracle.estimate(oracle.simulate(users, self.rng(run))).frequencies[self._order]
+            highest = np.append(np.maximum.accumulate(made[::-1])[::-1], -np.inf)  # from there on
+            yield not (made[: self.top] > highest[self._below]).all()
 
     def _closest(self) -> str:
         """Which of the top are hardest to tell apart."""
@@ -232,7 +311,7 @@ class OrderGoal(Goal):
     def _noise(self, oracle: FrequencyOracle) -> Any:
         """The noise of one user in each draw, by draw and place in the order."""
         f = self.frequencies[self._order]
-        variance = LARGE * self.noise(oracle, LARGE).variance(self.frequencies)
+        variance = LARGE * oracle.noise(self.frequencies, LARGE).variance(self.frequencies)
         spread = np.broadcast_to(variance, f.shape)[self._order]
         return together(self._draws, f, spread, *self._shared(oracle, float(spread.mean())))
 
@@ -292,15 +371,11 @@ def _correlation(noise: FloatArray) -> float:
     return float((found.sum() - d) / (d * (d - 1)))
 
 
+def _doubt(share: float, runs: int) -> float:
+    """The standard error of a share of so many runs."""
+    return float((max(share * (1 - share), 1 / runs) / runs) ** 0.5)
+
+
 def single(share: float, d: int) -> FloatArray:
     """Frequencies of which only one is known: the others are alike."""
     return np.append(share, np.full(d - 1, (1 - share) / (d - 1)))
-
-
-def digit(number: float) -> str:
-    """One digit, or a whole number.
-
-    >>> digit(0.123), digit(9.7), digit(34.5)
-    ('0.1', '10', '34')
-    """
-    return f"{number:.1g}" if number < 9.5 else f"{number:,.0f}"

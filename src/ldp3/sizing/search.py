@@ -13,21 +13,17 @@ STEPS = 30  # in which that is reached, or never
 CLOSER = 1e-4  # ε, as a share
 
 
-def least_users(error: Callable[[int], float], wanted: float, *, rough: bool) -> int:
-    """The fewest users whose error is at most `wanted`; three digits where it is simulated.
+def exactly(error: Callable[[int], float], wanted: float) -> int:
+    r"""A number of users whose error is at most `wanted`, while that of one fewer is more.
 
-    Errors fall nearly as $1/\\sqrt n$, so the search starts close to its end.
+    Errors fall nearly as $1/\sqrt n$, so the search starts close to its end.
     """
-    return _nearly(error, wanted) if rough else _exactly(error, wanted)
-
-
-def _exactly(error: Callable[[int], float], wanted: float) -> int:
     guess = max(int(FIRST * (error(FIRST) / wanted) ** 2), 1)
     low, high = int(guess / NEARBY), min(int(guess * NEARBY) + 1, MOST_USERS)
     while error(high) > wanted:
         low, high = high, high * 2
         if high > MOST_USERS:
-            raise _never(wanted)
+            raise never(wanted)
     while low > 0 and error(low) <= wanted:
         low, high = low // 2, low
     while high - low > 1:
@@ -36,14 +32,14 @@ def _exactly(error: Callable[[int], float], wanted: float) -> int:
     return high
 
 
-def _nearly(error: Callable[[int], float], wanted: float) -> int:
+def nearly(error: Callable[[int], float], wanted: float) -> int:
     """Along a power law through the last two points: simulated errors are dear, and nearly one."""
     users, off, power = float(FIRST), error(FIRST), 0.5
     for _ in range(STEPS):
         step = max(min(off / wanted, 1e6), 1e-6) ** (1 / power)
         following = max(users * step, 1.0)
         if following > MOST_USERS:
-            raise _never(wanted)
+            raise never(wanted)
         if abs(following / users - 1) < CLOSE:
             break
         then = error(round(following))
@@ -53,7 +49,8 @@ def _nearly(error: Callable[[int], float], wanted: float) -> int:
     return three_digits(round(following))
 
 
-def _never(wanted: float) -> InvalidParameter:
+def never(wanted: float) -> InvalidParameter:
+    """No number of users is enough."""
     return InvalidParameter(
         f"No number of users up to 10¹⁵ has an `error` of {wanted:g}: allow more, or raise "
         f"`epsilon`."
@@ -66,12 +63,12 @@ def three_digits(users: int) -> int:
     return -(-users // unit) * unit
 
 
-def least_epsilon(error: Callable[[float], float], wanted: float) -> float:
-    """The least ε whose error is at most `wanted`, nearly; infinite if there is none."""
+def least_epsilon(keeps: Callable[[float], bool]) -> float:
+    """The least ε that is enough, nearly; infinite if there is none."""
     low, high = log(LEAST_EPSILON), log(LARGEST_EPSILON)
-    if error(LARGEST_EPSILON) > wanted:
+    if not keeps(LARGEST_EPSILON):
         return inf
     while high - low > CLOSER:
         middle = (low + high) / 2
-        low, high = (middle, high) if error(exp(middle)) > wanted else (low, middle)
+        low, high = (low, middle) if keeps(exp(middle)) else (middle, high)
     return exp(high)

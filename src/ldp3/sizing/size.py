@@ -1,8 +1,8 @@
 """How many users, which ε, or what error: two are given, the third follows."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 from functools import partial
 from math import ceil, floor, inf, log10
 from pathlib import Path
@@ -30,7 +30,7 @@ from ldp3.experiment.grid import Named, choices
 from ldp3.kinds import plain
 from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import build_method
-from ldp3.printing import number, percent
+from ldp3.printing import number, percent, plural
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.results import names
 from ldp3.shuffling import Shuffled, require_mixed
@@ -58,14 +58,14 @@ class Size:
     half
         The best option if only half of those who are asked answer; where users are asked for, whom
         to ask. None where no ε makes good for it.
-    rounds, repeated
-        So many collections from the same people, and the best option if ε is to be spent once
-        over all of them; None where no number of users is enough, or ε was asked for.
+    rounds, spread
+        So many collections, and the best option if each person is asked in one of them; where
+        users are asked for, whom to ask in all. None where no ε is enough.
+    repeated
+        The best option if the same people are asked in all of them, and ε is to be spent once over
+        all; None where no number of users is enough, or ε was asked for.
     simulated, source
         Whether errors come from simulated collections, or from theory; the same in words.
-    least_error
-        The error of the best protocol at another ε with another number of users; where it is
-        simulated, of the one that is best here.
     shuffled
         What holds for the best protocol if a trusted shuffler mixes the reports: once, and in all
         rounds. Empty if no δ was given.
@@ -80,10 +80,10 @@ class Size:
     options: tuple[Option, ...]
     half: Option | None
     rounds: int
+    spread: Option | None
     repeated: Option | None
     simulated: bool
     source: str
-    least_error: Callable[[float, int], float] = field(repr=False, compare=False)
     shuffled: tuple[Shuffled, ...] = ()
 
     @property
@@ -93,8 +93,7 @@ class Size:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        names = [one.name for one in fields(self) if one.name != "least_error"]
-        return {"best": asdict(self.best), **{name: _plain(getattr(self, name)) for name in names}}
+        return {"best": asdict(self.best), **asdict(self)}
 
     def answer(self) -> Answer:
         """What people and programs are told."""
@@ -117,7 +116,7 @@ class Size:
             _cheaper(self),
             _half(self),
             ledger(_rounded_up(self.best.epsilon))[0],
-            _repeated(self),
+            *_rounds(self),
             *map(str, self.shuffled),
             self.source,
         ]
@@ -195,7 +194,9 @@ def size(
     modules = load_plugins(files)
     frequencies = _frequencies(data, domain_size, value_share, files)
     goal = plain(goal).replace("ℓ", "l") if isinstance(goal, str) else goal
-    aim = _goal(goal, frequencies, method, confidence, seed, modules)
+    some = data is None or value_share is not None  # the first value is known, others are alike
+    place = 0 if some else int(np.argmax(frequencies))
+    aim = _goal(goal, frequencies, method, confidence, seed, modules, place)
     if isinstance(aim, OrderGoal) and (data is None or value_share is not None):
         raise InvalidParameter("An order needs `data`, which says how frequent all values are.")
     if aim.simulated and data is None:
@@ -225,12 +226,12 @@ def size(
         method,
         confidence,
         options,
-        near.half(asked, best),
+        near.shared(asked, best, 2),
         often,
+        near.shared(asked, best, often),
         near.repeated(asked, best, often),
         aim.simulated,
         aim.source(oracle, best.users),
-        solver.near(options[:1]).least_error,
         tuple(oracle.shuffled(best.users, float(delta or 0), count) for count in counts),
     )
 
@@ -249,12 +250,6 @@ def _require_mixed(
     users = as_python(population)
     require_mixed("`population`", users, delta)
     return int(users), float(delta)  # type: ignore[call-overload,arg-type]
-
-
-def _plain(value: object) -> Any:
-    if isinstance(value, tuple):
-        return [_plain(one) for one in value]
-    return asdict(value) if isinstance(value, Option | Shuffled) else value
 
 
 def _asked(epsilon: object, population: object, error: object, goal: str) -> Asked:
@@ -309,10 +304,11 @@ def _goal(
     confidence: float,
     seed: int,
     modules: Sequence[ModuleType],
+    place: int,
 ) -> Goal:
     about = frequencies, confidence, seed
     if name == "value":
-        return ValueGoal(*about, int(np.argmax(frequencies)) if frequencies[0] else 0)
+        return ValueGoal(*about, place)
     if name == "l1":
         return SumGoal(*about, None if method == "none" else build_method(method, *modules))
     top = re.fullmatch(r"top\s*(\d{1,9})", name)
@@ -328,7 +324,7 @@ def _headline(found: Size) -> str:
     best, sure = found.best, f"{100 * found.confidence:g} % confidence"
     held = f"a value that {percent(found.share, 3)} hold" if found.share else "a value nobody holds"
     off, top = _error(found, best.error), found.goal.removeprefix("top").strip()
-    taken, users = names.protocol(best.protocol), f"{best.users:,} users"
+    taken, users = names.protocol(best.protocol), plural(best.users, "user")
     if found.asked == "error":
         answers = {"value": f"{off} at {sure} for {held}", "l1": f"An ℓ1 of {off} in the mean"}
         wrong = f"{off} of collections have the {top} most frequent values in the wrong order"
@@ -339,7 +335,8 @@ def _headline(found: Size) -> str:
     wish = wishes.get(found.goal, order)
     if found.asked == "users":
         given = f"ε = {best.epsilon:g}, d = {found.d:,}"
-        return f"{users} are enough, with {taken}: they tell {wish} ({given})."
+        is_, tell = ("is", "it tells") if best.users == 1 else ("are", "they tell")
+        return f"{users} {is_} enough, with {taken}: {tell} {wish} ({given})."
     given = f"{users}, d = {found.d:,}"
     return f"ε = {_epsilon(best)} is enough, with {taken}: it tells {wish} ({given})."
 
@@ -351,7 +348,7 @@ def _error(found: Size, error: float) -> str:
     if found.goal != "value":
         return percent(error, 3)
     points = number(100 * error)
-    return f"± {points} percentage point{'' if points == '1' else 's'}"
+    return f"± {points} percentage {'point' if points == '1' else 'points'}"
 
 
 def _cheaper(found: Size) -> str:
@@ -377,27 +374,47 @@ def _half(found: Size) -> str:
     if half is None:
         return "If only half of them answer, no ε makes good for it."
     if found.asked == "users":
-        return f"If only half of those who are asked answer, ask {half.users:,} people."
+        people = plural(half.users, "person", "people")
+        return f"If only half of those who are asked answer, ask {people}."
     then = f"ε = {_epsilon(half)}" if found.asked == "epsilon" else _error(found, half.error)
     return f"If only half of them answer: {then}, with {names.protocol(half.protocol)}."
 
 
-def _repeated(found: Size) -> str:
-    """What asking the same people again and again costs."""
-    best, rounds, again = found.best, found.rounds, found.repeated
-    each, weekly = best.epsilon / rounds, ", as one a week for a year," if rounds == 52 else ""
-    said = (
-        f"{rounds} collections from the same people{weekly} spend ε = "
-        f"{number(rounds * _rounded_up(best.epsilon), 4)} if every report is fresh."
-    )
-    if found.asked == "epsilon":
-        return said
-    goal = f" To spend {best.epsilon:g} on all of them, each may spend {each:.3g}: "
-    if again is None:
-        return f"{said}{goal}no number of users is enough."
-    then = f"{again.users:,} users" if found.asked == "users" else _error(found, again.error)
-    memo = "A client with a memo spends ε once for each different value."
-    return f"{said}{goal}{then}, with {names.protocol(again.protocol)}. {memo}"
+def _rounds(found: Size) -> list[str]:
+    """What many collections cost: from other people each time, and from the same ones."""
+    best, rounds, spread, again = found.best, found.rounds, found.spread, found.repeated
+    if rounds == 1:
+        return []
+    epsilon, weekly = number(_rounded_up(best.epsilon), 4), " (one a week for a year)"
+    many = f"{rounds} collections{weekly if rounds == 52 else ''}"
+    if spread is None:
+        each = "but so few are not enough"
+    elif found.asked == "users":
+        each = f"and takes {spread.users:,} people in all"
+    else:
+        then = (
+            f"ε = {_epsilon(spread)}" if found.asked == "epsilon" else _error(found, spread.error)
+        )
+        people = plural(best.users // rounds, "person", "people")
+        each = f"with {people} each time: {then}, with {names.protocol(spread.protocol)}"
+        epsilon = _epsilon(spread) if found.asked == "epsilon" else epsilon
+    said = [
+        f"{many}: ask each person in one of them. That spends ε = {epsilon}, however answers "
+        f"change, {each}."
+    ]
+    all_ = number(rounds * _rounded_up(best.epsilon), 4)
+    same = f"The same people every time spend ε = {all_} if every report is fresh."
+    if found.asked != "epsilon":
+        goal = f"To spend {best.epsilon:g} on all, each may spend {best.epsilon / rounds:.3g}: "
+        if again is None:
+            goal += "no number of users is enough."
+        else:
+            users = found.asked == "users"
+            then = plural(again.users, "user") if users else _error(found, again.error)
+            goal += f"{then}, with {names.protocol(again.protocol)}."
+        same = f"{same} {goal}"
+    memo = "A client with a memo spends ε once while an answer stays, and shows when it changes."
+    return [*said, f"{same} {memo}"]
 
 
 def _epsilon(option: Option) -> str:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from ldp3.errors import InvalidParameter
 from ldp3.experiment.grid import Choice
+from ldp3.printing import plural
 from ldp3.protocols.base import FrequencyOracle, build_oracle
 from ldp3.shuffling import Blanket, local_epsilon
 from ldp3.sizing.goals import Goal
@@ -71,21 +72,21 @@ class Solver:
         found = []
         for choice in self.protocols:
             solver = replace(self, protocols=[choice])
-            epsilon = least_epsilon(lambda e, solver=solver: solver.least_error(e, users), error)  # type: ignore[misc]
+            epsilon = least_epsilon(lambda e, solver=solver: solver.keeps(e, users, error))  # type: ignore[misc]
             if epsilon < inf:
                 (best, *_) = solver.options(epsilon, users, None)
                 found.append(replace(best, error=error))
         if not found:
             raise InvalidParameter(
-                f"No ε has an `error` of {error:g} with {users:,} users: allow more, or ask more "
-                f"people."
+                f"No ε has an `error` of {error:g} with {plural(users, 'user')}: allow more, or "
+                f"ask more people."
             )
         return tuple(sorted(found, key=lambda option: option.epsilon))
 
-    def least_error(self, epsilon: float, users: int) -> float:
-        """Of the best protocol."""
+    def keeps(self, epsilon: float, users: int, error: float) -> bool:
+        """Whether any protocol is off by at most so much."""
         oracles = self.oracles(epsilon).values()
-        return min((self.goal.error(oracle, users) for oracle in oracles), default=inf)
+        return any(self.goal.keeps(oracle, users, error) for oracle in oracles)
 
     def oracles(self, epsilon: float) -> dict[str, FrequencyOracle]:
         """What can be deployed at this ε."""
@@ -99,14 +100,14 @@ class Solver:
         names = [option.protocol for option in options[:NEARLY_BEST]]
         return replace(self, protocols=[c for c in self.protocols if c.spec in names])
 
-    def half(self, asked: Asked, best: Option) -> Option | None:
-        """What the best protocol has if only half of those who are asked answer."""
+    def shared(self, asked: Asked, best: Option, parts: int) -> Option | None:
+        """What the best protocol has if only one in `parts` of those who are asked answer."""
         if asked == "users":
-            return replace(best, users=2 * best.users)
-        users = max(best.users // 2, 1)
+            return replace(best, users=parts * best.users)
+        users = best.users // parts
         try:
             given = (best.epsilon, users, None) if asked == "error" else (None, users, best.error)
-            return self.options(*given)[0]
+            return self.options(*given)[0] if users else None
         except InvalidParameter:  # no ε does it
             return None
 

@@ -4,27 +4,25 @@ Each test is right whatever people hold, as long as their clients are honest. Wh
 know of a protocol it asks the oracle; where the oracle does not say it, the test does not apply.
 """
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from math import comb, exp, lgamma, log
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
-from scipy.stats import binom, hypergeom, norm
+from scipy.stats import binom
 
 from ldp3.answers import Answer, Items
 from ldp3.arrays import FloatArray, IntArray, Reports
 from ldp3.collection.plan import Plan
 from ldp3.errors import InvalidParameter, require
-from ldp3.noise import binomial_p
+from ldp3.noise import PureNoise, binomial_p
+from ldp3.printing import percent, plural
 from ldp3.protocols.base import FrequencyOracle, PureOracle
-from ldp3.randomness import stream
-from ldp3.threats.report_batches import Batches, FirstPass, in_batches, sampled, together
+from ldp3.threats.pairs import conspicuous_pairs, unknown
+from ldp3.threats.report_batches import Batches, FirstPass, in_batches
+from ldp3.types import Estimate
 
-ALL_PAIRS = 4096  # values; with more, pairs of half as many of the largest and of a sample
-TESTS = 4  # that share α, at most
-WORK = 2 * 10**11  # multiplications of the pair test; with more reports, a sample of them
-CLOSE = 2.0  # standard deviations within which a pair is not worth an exact p-value
+TESTS = 5  # that share α, at most
 EXPECTED = 20.0  # reports of a group of sizes, at least: rare sizes are taken together
 RARE = 1e-9  # chance of two equal reports, above which honest ones repeat each other
 NAMED = 20  # suspected targets that people are told
@@ -121,7 +119,7 @@ class Inspection:
         verdict = "Suspicious" if self.suspicious else "Nothing suspicious"
         said = [f"{verdict}, where honest reports are called so in {self.alpha:.3g} of cases."]
         if self.fakes is not None:
-            said.append(f"About {self.fakes:,} fake users would explain it.")
+            said.append(f"About {plural(self.fakes, 'fake user')} would explain it.")
         if self.targets:
             more = f" and {len(self.targets) - NAMED} more" if len(self.targets) > NAMED else ""
             said.append(f"Suspected targets: {', '.join(self.labels[:NAMED])}{more}.")
@@ -178,17 +176,41 @@ def inspect_batches(
     seen = FirstPass(oracle, batches(), sized=_sizes_known(oracle), compared=compared)
     n = seen.tally.n
     require(n > 0, oracle, "at least one report is needed", 0)
-    frequencies = oracle.estimate(seen.tally).frequencies
-    pairs, targets, fakes = pair_test(oracle, batches, n, frequencies, alpha, seed)
+    estimate = oracle.estimate(seen.tally)
     again, share = (seen.repeats.again, seen.repeats.share) if seen.repeats else (0, 1.0)
+    name = collection.label if isinstance(collection, Plan) else str
+    pairs = conspicuous_pairs(oracle, batches, n, estimate.frequencies, alpha / TESTS, seed)
     tests = (
+        below_zero_test(estimate, alpha / TESTS, name),
         sum_test(oracle, oracle.support_counts(seen.tally), n),
         size_test(oracle, seen.sizes),
-        pairs,
         repeat_test(oracle, n, again, share),
+        HonestyTest("pairs", pairs.p_value, pairs.text),
     )
-    name = collection.label if isinstance(collection, Plan) else str
-    return Inspection(tests, alpha, targets, fakes, tuple(map(name, targets)), n)
+    return Inspection(tests, alpha, pairs.targets, pairs.fakes, tuple(map(name, pairs.targets)), n)
+
+
+def below_zero_test(
+    estimate: Estimate, alpha: float, name: Callable[[int], str] = str
+) -> HonestyTest:
+    """Is a value supported too rarely? Fake reports that do not support it stand for honest ones.
+
+    Exact for every pure protocol, over all values; see `PureNoise.below_zero`. It does not apply
+    where reports are so few that no support at all would not be called suspicious.
+    """
+    d, noise = estimate.d, estimate.noise
+    assert isinstance(noise, PureNoise)
+    if d * (1 - noise.support.q) ** noise.n > alpha:
+        return HonestyTest("below zero", None, "too few reports: even an unsupported value may be.")
+    chance = noise.below_zero(estimate.frequencies)
+    lowest = int(np.argmin(chance))
+    share = percent(estimate.frequencies[lowest], 3)
+    seen = noise.n - binom.ppf(alpha / d, noise.n, noise.support.q) / noise.support.q
+    text = (
+        f"the lowest of {d:,} estimates is {share}, of {name(lowest)}; from about {seen:,.0f} fake "
+        f"users on who leave out a value that nobody holds, this test sees them."
+    )
+    return HonestyTest("below zero", min(1.0, float(chance[lowest]) * d), text)
 
 
 def sum_test(oracle: PureOracle, counts: IntArray, n: int) -> HonestyTest:
@@ -203,7 +225,7 @@ def sum_test(oracle: PureOracle, counts: IntArray, n: int) -> HonestyTest:
     if oracle.support_size is not None:
         return HonestyTest("sum", None, "every report supports equally many values.")
     if oracle.support_sizes is None:
-        return HonestyTest("sum", None, _unknown("how many values its reports support"))
+        return HonestyTest("sum", None, unknown("how many values its reports support"))
     (least, most), mean = oracle.support_sizes, p + (d - 1) * q
     spread = (most - mean) * (mean - least)
     if oracle.independence is not None and oracle.independence >= 2:
@@ -213,10 +235,6 @@ def sum_test(oracle: PureOracle, counts: IntArray, n: int) -> HonestyTest:
     total = 1 + (float(counts.sum()) - n * mean) / (n * (p - q))
     text = f"the frequencies sum to {total:.4f} instead of 1."
     return HonestyTest("sum", min(1.0, bound), text)
-
-
-def _unknown(what: str) -> str:
-    return f"cannot tell: the protocol does not say {what}."
 
 
 def _sizes_known(oracle: PureOracle) -> bool:
@@ -233,7 +251,7 @@ def size_test(oracle: PureOracle, sizes: IntArray | None) -> HonestyTest:
     if oracle.support_size is not None:
         return HonestyTest("size", None, "every report supports equally many values.")
     if sizes is None or not _sizes_known(oracle):
-        return HonestyTest("size", None, _unknown("how often reports support how many values"))
+        return HonestyTest("size", None, unknown("how often reports support how many values"))
     n, d = int(sizes.sum()), oracle.d
     law = np.convolve(binom.pmf(np.arange(d), d - 1, oracle.q), [1 - oracle.p, oracle.p])
     groups = _groups(law * n)
@@ -259,92 +277,6 @@ def _groups(expected: FloatArray) -> IntArray:
     return groups
 
 
-def pair_test(
-    oracle: PureOracle,
-    batches: Batches,
-    n: int,
-    frequencies: FloatArray,
-    alpha: float,
-    seed: int,
-) -> tuple[HonestyTest, tuple[int, ...], int | None]:
-    """Are two values supported together too often? And which, and by how many fake users?"""
-    if oracle.support_sizes is not None and oracle.support_sizes[1] < 2:
-        return HonestyTest("pairs", None, "no report supports two values."), (), None
-    if oracle.independence is None or oracle.independence < 2:
-        text = _unknown("that honest reports support any two values independently")
-        return HonestyTest("pairs", None, text), (), None
-    values = _looked_at(frequencies, seed)
-    seen = min(n, max(1_000, WORK // max(1, len(values)) ** 2))
-    chosen = sampled(batches(), n, seen, stream(seed, "inspected reports"))
-    counts, pairs, seen = together(oracle, chosen, values)
-    chance = pair_p_values(counts, pairs, seen)
-    tested = len(values) * (len(values) - 1) // 2
-    guilty = np.argwhere(chance * tested <= alpha / TESTS)
-    where = f"{tested:,} pairs of {_scope(len(values), oracle.d)}"
-    text = f"{len(guilty):,} of {where} are together too often in {seen:,} reports."
-    found = HonestyTest("pairs", min(1.0, float(chance.min()) * tested), text)
-    if not len(guilty):
-        return found, (), None
-    members, share = _clearest(counts, pairs, guilty, seen)
-    return found, tuple(sorted(map(int, values[members]))), round(share * n)
-
-
-def pair_p_values(counts: IntArray, pairs: IntArray, n: int) -> FloatArray:
-    r"""How likely two values are supported together so often, for each pair; 1 below the diagonal.
-
-    Of honest reports the covariance is $-(p-q)^2 f_u f_v \le 0$. Given how often each is supported,
-    independent ones are supported together a hypergeometric number of times, honest ones less.
-    Pairs that are far from conspicuous among so many are called 1, which is never too little.
-    """
-    chance = np.ones(pairs.shape)
-    tested = max(1, len(counts) * (len(counts) - 1) // 2)
-    far = max(CLOSE, float(norm.isf(0.05 / tested)) - 1)
-    rate = counts / n
-    spread = np.sqrt(n * rate * (1 - rate) * n / max(1, n - 1))
-    for u in range(len(counts)):
-        away = pairs[u] - counts[u] * rate
-        v = np.flatnonzero(away > far * spread[u] * np.sqrt(rate * (1 - rate)))
-        v = v[v > u]
-        chance[u, v] = hypergeom.sf(pairs[u, v] - 1, n, counts[u], counts[v])
-    return chance
-
-
-def _looked_at(frequencies: FloatArray, seed: int) -> IntArray:
-    d = len(frequencies)
-    if d <= ALL_PAIRS:
-        return np.arange(d)
-    largest = np.argsort(-frequencies, kind="stable")[: ALL_PAIRS // 2]
-    rest = np.setdiff1d(np.arange(d), largest)
-    return np.concatenate(
-        [largest, stream(seed, "inspected values").choice(rest, ALL_PAIRS // 2, replace=False)]
-    )
-
-
-def _scope(values: int, d: int) -> str:
-    return (
-        f"{d:,} values" if values == d else f"the largest and a sample, {values:,} of {d:,} values"
-    )
-
-
-def _clearest(
-    counts: IntArray, pairs: IntArray, guilty: IntArray, n: int
-) -> tuple[IntArray, float]:
-    """The group of values that go together most, and the share of fakes that would explain it.
-
-    What fake reports leave out goes together too, by being left out; less so, as q is below ½.
-    """
-    u, v = guilty[:, 0], guilty[:, 1]
-    rate = counts / n
-    excess = pairs[u, v] / n - rate[u] * rate[v]
-    edges = coo_array((np.ones(len(u)), (u, v)), shape=pairs.shape)
-    group = connected_components(edges, directed=False)[1]
-    strength = {g: float(np.median(excess[group[u] == g])) for g in np.unique(group[u])}
-    best = max(strength, key=lambda g: strength[g])
-    own = group[u] == best
-    share = np.clip(excess[own] / ((1 - rate[u[own]]) * (1 - rate[v[own]])), 0, 1)
-    return np.flatnonzero(group == best), float(np.median(share))
-
-
 def repeat_test(oracle: PureOracle, n: int, again: int, share: float) -> HonestyTest:
     """Are reports, or nonces, sent more than once? Honest ones never are, or hardly ever.
 
@@ -352,7 +284,7 @@ def repeat_test(oracle: PureOracle, n: int, again: int, share: float) -> Honesty
     """
     chance = equal_chance(oracle)
     if chance is None:
-        return HonestyTest("repeats", None, _unknown("how likely two reports are equal"))
+        return HonestyTest("repeats", None, unknown("how likely two reports are equal"))
     if chance >= RARE:
         return HonestyTest("repeats", None, "honest reports of this protocol repeat each other.")
     what = f"{oracle.nonce[0]}s" if oracle.nonce else "reports"

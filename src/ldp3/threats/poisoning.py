@@ -11,7 +11,7 @@ from ldp3.answers import Answer, Column, Table, table
 from ldp3.attacks.base import amplification, honest_lying
 from ldp3.attacks.targets import TargetShare
 from ldp3.experiment.simulator import Simulator
-from ldp3.printing import percent
+from ldp3.printing import percent, plural
 from ldp3.protocols.base import PureOracle
 from ldp3.results import names
 from ldp3.results.axes import CELL, CONDITIONS, PLACE, Conditions, said
@@ -66,10 +66,9 @@ def _verdict(place: pl.DataFrame) -> str:
     ordered = place.sort("gain", maintain_order=True)
     least, most = (ordered.row(end, named=True) for end in (0, -1))
     at = _at(least)
-    one = "user" if least["fakes"] == 1 else "users"
     return (
-        f"With {least['fakes']:,} fake {one} {names.attack(at.attack)} lifts its targets together "
-        f"by {percent(least['gain'])} of all people under "
+        f"With {plural(least['fakes'], 'fake user')} {names.attack(at.attack)} lifts its targets "
+        f"together by {percent(least['gain'])} of all people under "
         f"{combination(least['protocol'], least['method'])}, which gives least, and by "
         f"{percent(most['gain'])} under {combination(most['protocol'], most['method'])} "
         f"({at.dataset} {said(at, 'attack', 'fake_users')}). Lying by the protocol would lift them "
@@ -86,7 +85,7 @@ def _table(place: pl.DataFrame, rows: int) -> Table:
     first = place.row(0, named=True)
     at = _at(first)
     title = (
-        f"{names.attack(at.attack)} with {first['fakes']:,} fake users on {at.dataset} "
+        f"{names.attack(at.attack)} with {plural(first['fakes'], 'fake user')} on {at.dataset} "
         f"{said(at, 'attack', 'fake_users')}"
     )
     shown = [

@@ -3,14 +3,14 @@
 They are read twice, some at a time, so that memory does not grow with their number.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from ldp3.arrays import FloatArray, IntArray, Reports
+from ldp3.arrays import Reports
 from ldp3.collection import report_parts
 from ldp3.collection.counts import Counts, Digests
 from ldp3.collection.plan import Plan
@@ -20,7 +20,6 @@ from ldp3.protocols.base import FrequencyOracle, PureOracle
 Batches = Callable[[], Iterator[Reports]]
 AT_ONCE = 2**16  # reports of an array that are looked at together
 KEYS = 2**22  # different reports that are remembered; of more, a share that is chosen by their hash
-CELLS = 2**24  # of the table of supports that is held at a time
 
 
 def in_batches(reports: Reports) -> Batches:
@@ -156,40 +155,3 @@ class Repeats:
 def _hashes(reports: Reports) -> Reports:
     words = reports.reshape(len(reports), -1)
     return pl.from_numpy(np.ascontiguousarray(words)).hash_rows(seed=0).to_numpy()
-
-
-def sampled(
-    batches: Iterator[Reports], n: int, wanted: int, rng: np.random.Generator
-) -> Iterator[Reports]:
-    """`wanted` of `n` reports, every set of so many alike, in the order in which they come."""
-    for reports in batches:
-        if wanted >= n:
-            yield reports
-            continue
-        size = len(reports)
-        few = n < 10**9  # beyond NumPy's law, whose limit is the binomial one
-        drawn = (
-            rng.hypergeometric(wanted, n - wanted, size) if few else rng.binomial(size, wanted / n)
-        )
-        chosen = rng.choice(size, min(int(drawn), wanted), replace=False)
-        n, wanted = n - size, wanted - len(chosen)
-        yield reports[np.sort(chosen)]
-
-
-def together(
-    oracle: PureOracle, batches: Iterable[Reports], values: IntArray
-) -> tuple[IntArray, IntArray, int]:
-    """How many reports support each of `values`, and each two of them; and how many there are."""
-    counts = np.zeros(len(values), dtype=np.int64)
-    pairs: FloatArray = np.zeros((len(values), len(values)))
-    rows, seen = max(1, CELLS // max(1, len(values))), 0
-    for reports in batches:
-        seen += len(reports)
-        for start in range(0, len(reports), rows):
-            some = reports[start : start + rows]
-            table = np.empty((len(some), len(values)), dtype=np.float32)
-            for i, v in enumerate(values):
-                table[:, i] = oracle.supports(some, int(v))
-            counts += table.sum(axis=0, dtype=np.float64).astype(np.int64)
-            pairs += table.T @ table  # whole numbers below 2²⁴: exact in 32 bits
-    return counts, np.rint(pairs).astype(np.int64), seen

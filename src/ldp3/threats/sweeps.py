@@ -17,7 +17,7 @@ from ldp3.errors import InvalidParameter
 from ldp3.experiment.grid import choices
 from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import build_method
-from ldp3.printing import percent
+from ldp3.printing import percent, plural
 from ldp3.protocols.base import FrequencyOracle, PureOracle, build_oracle
 from ldp3.randomness import stream
 from ldp3.results import names
@@ -97,11 +97,12 @@ def costs(
         )
     frame = pl.DataFrame(rows)
     least, most = (frame.sort("made_to_order").row(place, named=True) for place in (0, -1))
-    enough = "fake user lifts" if least["made_to_order"] == 1 else "fake users lift"
+    enough = plural(least["made_to_order"], "fake user lifts", "fake users lift")
     more = f", {most['made_to_order']:,} under {_where(most)}" if most != least else ""
     said = (
-        f"{least['made_to_order']:,} {enough} {overtake[0]} over {overtake[1]} under "
-        f"{_where(least)}{more}. {overtake[1]} leads by {percent(lead, 3)} of {users.n:,} users."
+        f"{enough} {overtake[0]} over {overtake[1]} under "
+        f"{_where(least)}{more}. {overtake[1]} leads by {percent(lead, 3)} of "
+        f"{plural(users.n, 'user')}."
     )
     shown = table(
         frame,
