@@ -70,7 +70,7 @@ def questions(data: Dataset, cell: int) -> Iterator[dict[str, object]]:
     began = time.process_time()
     found = ldp3.recommend(few, epsilon, metrics=metrics, population=people * times, seed=cell)
     seconds = (time.process_time() - began) / len(metrics)
-    true = true_errors(data.scaled(people * times), epsilon, metrics)
+    true = true_errors(data.scaled(people * times), epsilon, metrics, with_designs("all", few))
     for answer in found.answers:
         errors = {(p, m): error for (u, p, m), error in true.items() if u == answer.metric}
         ours = errors[answer.best.protocol, answer.best.method]
@@ -89,11 +89,10 @@ def questions(data: Dataset, cell: int) -> Iterator[dict[str, object]]:
 
 
 def true_errors(
-    data: Dataset, epsilon: float, metrics: Sequence[str]
+    data: Dataset, epsilon: float, metrics: Sequence[str], protocols: object
 ) -> dict[tuple[str, str, str], float]:
     """By metric, protocol and method."""
     asked = list(dict.fromkeys([*metrics, *CONTROLS]))
-    protocols = with_designs("all", data)
     run = ldp3.benchmark(data, epsilon, protocols, "all", asked, repeats=REPEATS, seed=99)
     found: dict[tuple[str, str, str], float] = {}
     for (protocol,), part in run.table.group_by("protocol", maintain_order=True):
@@ -137,12 +136,13 @@ def summed_up(rows: Sequence[dict[str, object]]) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cells", type=int, default=3, help="samples of each dataset")
+    parser.add_argument("--first", type=int, default=0, help="which of them comes first")
     parser.add_argument("--counts", nargs="*", default=[])
     parser.add_argument("--ordered-counts", nargs="*", default=[])
     parser.add_argument("--only", default="")
     given = parser.parse_args(arguments)
     rows: list[dict[str, object]] = []
-    for cell in range(given.cells):
+    for cell in range(given.first, given.first + given.cells):
         for data in datasets(given):
             for row in questions(data, cell):
                 rows.append(row)
