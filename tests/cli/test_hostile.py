@@ -331,6 +331,17 @@ def test_a_crash_does_not_look_like_what_was_found(
     assert err.startswith("Traceback")
 
 
+def test_what_others_make_of_ctrl_c_is_no_crash(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as stop:
+            raise SystemError("in a library") from stop
+
+    monkeypatch.setattr("ldp3.collection.plan.as_plan", fail)
+    assert run("inspect", "plan.json", "reports.bin") == (130, "", "ldp3: stopped.\n")
+
+
 def test_options_nested_deeply_are_one_line(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text("a = " + "[" * 1_500 + "]" * 1_500)
     (tmp_path / "b.toml").write_text(".".join("a" * 3_000) + " = 1")

@@ -136,6 +136,9 @@ def run_command(arguments: list[str]) -> int:
     except SystemExit:  # so the printer of help ends when nobody reads on
         return 0
     except Exception as error:
+        if _interrupted(error):
+            say("ldp3: stopped.")
+            return 130
         if said := blame(error):
             return _mistake(f"{said}. Mend the plug-in.")
         if isinstance(error, OSError):  # a full disk, a long name: the machine's word, not a bug
@@ -145,6 +148,13 @@ def run_command(arguments: list[str]) -> int:
         traceback.print_exc()
         return BUG
     return code or 0
+
+
+def _interrupted(error: BaseException | None) -> bool:
+    """Whether it is what somebody's code made of Ctrl-C."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _with_stdin(arguments: list[str]) -> list[str]:
