@@ -319,12 +319,19 @@ def at_least(counts: Counts, holders: Counts, n: int | IntArray, p: float, q: fl
     >>> at_least(np.array([1]), np.array([1]), 2, p=0.5, q=0.25)
     array([0.625])
     """
-    return _tail(counts, holders, n, p, q, 1)
+    p, q = min(p, 1 - 2**-53), max(q, 1e-30)  # off 1 and 0, by less than anybody can tell
+    k, c = np.asarray(holders, np.float64), np.asarray(counts, np.float64)
+    far = c > k * p + (n - k) * q
+    # on the near side of the mean, one less the other tail, which begins at the count before
+    side, c = np.where(far, 1, -1), np.where(far, c, c - 1)
+    inside = (c >= 0) & (c <= n)
+    tail = np.clip(_integral(np.clip(c, 0, n), k, n, p, q, side), 0, 1) * inside
+    return np.where(far, tail, 1 - tail)
 
 
 def at_most(counts: Counts, holders: Counts, n: int | IntArray, p: float, q: float) -> FloatArray:
-    """Probability of at most so many supports, if so many of `n` users hold the value."""
-    return _tail(counts, holders, n, p, q, -1)
+    """Probability of at most so many supports: of at least so many reports without it."""
+    return at_least(n - counts, n - holders, n, 1 - q, 1 - p)
 
 
 def fewest(counts: IntArray, n: int | IntArray, p: float, q: float, alpha: float) -> IntArray:
@@ -349,25 +356,6 @@ def most(counts: IntArray, n: int | IntArray, p: float, q: float, alpha: float) 
     Who does not hold the value leaves it unsupported with probability $1 - q > 1 - p$.
     """
     return n - fewest(n - counts, n, 1 - q, 1 - p, alpha)
-
-
-def _tail(
-    counts: Counts,
-    holders: Counts,
-    n: int | IntArray,
-    p: float,
-    q: float,
-    sign: int,
-) -> FloatArray:
-    """P(C ≥ count) for sign 1, P(C ≤ count) for sign -1."""
-    p, q = min(p, 1 - 2**-53), max(q, 1e-30)  # off 1 and 0, by less than anybody can tell
-    k, c = np.asarray(holders, np.float64), np.asarray(counts, np.float64)
-    far = sign * (c - (k * p + (n - k) * q)) > 0
-    # on the near side of the mean, one less the other tail, which begins at the next count
-    side, c = np.where(far, sign, -sign), np.where(far, c, c - sign)
-    inside = (c >= 0) & (c <= n)
-    tail = np.clip(_integral(np.clip(c, 0, n), k, n, p, q, side), 0, 1) * inside
-    return np.where(far, tail, 1 - tail)
 
 
 def _integral(

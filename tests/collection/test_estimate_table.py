@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import binom
 
 import ldp3
 from ldp3.collection.aggregator import Aggregator
@@ -115,3 +116,27 @@ def test_mistakes_are_one_line(tmp_path: Path) -> None:
         CollectionEstimate.of(server()).save(tmp_path / "estimate.xlsx")
     with pytest.raises(InvalidData, match="no report was counted"):
         CollectionEstimate.of(Aggregator(server().plan))
+
+
+def test_an_interval_of_nothing_is_not_taken_for_certainty() -> None:
+    made = Aggregator(Plan("pages", [*LABELS, "jobs"], "grr", 1.0))
+    rng, oracle = ldp3.stream(0), made.plan.oracle
+    made.add(oracle.perturb(np.repeat([0, 1], 10_000), rng))
+    made.add(np.full(4_000, 3, dtype=oracle.perturb(np.array([0]), rng).dtype))  # fake users
+    found = CollectionEstimate.of(made)
+    assert (found.table["low"][2], found.table["high"][2]) == (0, 0)
+    assert "a longer label is further below zero than honest reports allow (p = " in found.render()
+    assert json.loads(found.render("json"))["below_zero"] < 1e-9
+
+
+def test_honest_reports_are_hardly_ever_said_to_be_fake() -> None:
+    runs, alarms, chance = 200, 0, 0
+    plan = Plan("pages", [f"{v}" for v in range(20)], "grr", 1.0)
+    for run in range(runs):
+        made = Aggregator(plan)
+        made.add(plan.oracle.perturb(np.zeros(3_000, dtype=np.int64), ldp3.stream(run)))
+        said = CollectionEstimate.of(made, "none").render()
+        alarms += "further below zero" in said
+        chance += "from 0 to 0: there noise is far below zero" in said
+    assert alarms <= binom.isf(1e-6, runs, 0.05)
+    assert chance > runs / 10  # of 19 values that nobody holds, each in one of forty collections

@@ -13,7 +13,7 @@ import ldp3
 from ldp3.arrays import apportion
 from ldp3.errors import LDPError
 from ldp3.sizing.goals import OrderGoal, SumGoal, ValueGoal, single
-from ldp3.sizing.search import exactly, least_epsilon, nearly
+from ldp3.sizing.search import least_epsilon, least_users
 
 VALUE: dict[str, Any] = {"domain_size": 229, "value_share": 0.05}
 FAST = ["ss", "olh", "grr"]
@@ -219,9 +219,9 @@ def test_one_user_is_one_user() -> None:
 
 def test_the_search_finds_the_first_number_that_is_enough() -> None:
     for wanted in (0.5, 0.011, 3e-5):
-        n = exactly(lambda n: n**-0.5, wanted)
+        n = least_users(lambda n: n**-0.5, wanted)
         assert n == ceil(wanted**-2 * (1 - 1e-12))
-    assert nearly(lambda n: 4 * n**-0.3, 0.01) == 472_000_000
+    assert least_users(lambda n: 4 * n**-0.3, 0.01, 0.005) == pytest.approx(471.2e6, rel=0.006)
     assert least_epsilon(lambda e: e >= 2) == pytest.approx(2, rel=1e-3)
     assert least_epsilon(lambda e: False) == float("inf")
 

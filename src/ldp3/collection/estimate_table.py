@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from ldp3.answers import Answer, Column, table
-from ldp3.arrays import BoolArray, FloatArray
+from ldp3.arrays import BoolArray
 from ldp3.collection.aggregator import Aggregator
 from ldp3.display import MARK, standing
 from ldp3.errors import InvalidParameter, require
@@ -71,7 +71,7 @@ class CollectionEstimate:
             "users": np.rint(estimate.n * values["processed"]).astype(np.int64),
             "above_noise": estimate.above_noise(confidence),
         }
-        certain = _certain(estimate, high, plan.domain.labels, confidence)
+        certain = _certain(estimate, int((high == 0).sum()), plan.domain.labels, confidence)
         claim, remarks = plan.shuffled, certain + _remarks(spec, confidence, between is not None)
         if claim is not None:
             remarks.append(claim.said_of(server.n, server.identified))
@@ -171,24 +171,19 @@ def _below_zero(estimate: Estimate) -> float | None:
     return min(1.0, estimate.d * float(estimate.noise.below_zero(estimate.frequencies).min()))
 
 
-def _certain(
-    estimate: Estimate, high: FloatArray, labels: Sequence[str], level: float
-) -> list[str]:
-    """What an interval from 0 to 0 means, which reads as if all were known."""
-    nobody = np.flatnonzero(high == 0)
-    if not len(nobody):
+def _certain(estimate: Estimate, nobody: int, labels: Sequence[str], level: float) -> list[str]:
+    """What intervals from 0 to 0 mean, which read as if all were known."""
+    chance, lowest = _below_zero(estimate), labels[int(np.argmin(estimate.frequencies))]
+    if not nobody:
         return []
-    lowest = nobody[np.argsort(estimate.frequencies[nobody])]
-    others = f" and {plural(len(nobody) - 3, 'other')}" if len(nobody) > 3 else ""
-    who = ", ".join(labels[v] for v in lowest[:3]) + others
-    chance = _below_zero(estimate)
-    if chance is not None and chance <= 1 - level:
-        return [
-            f"{labels[lowest[0]]} is further below zero than honest reports allow (p = "
-            f"{chance:.2g}, over all values): fake users, or a broken client. Intervals hold for "
-            f"honest reports only, so do not trust these; `ldp3 inspect` looks closer."
-        ]
-    return [f"0 to 0, for {who}: the noise went far below zero, as it may for some of many values."]
+    if chance is None or chance > 1 - level:
+        many = plural(nobody, "interval is", "intervals are")
+        return [f"{many} from 0 to 0: there noise is far below zero, as it may be for some values."]
+    return [
+        f"{lowest} is further below zero than honest reports allow (p = {chance:.2g}, over all "
+        f"values): fake users, or a broken client. Intervals hold for honest reports only, so do "
+        f"not trust these; `ldp3 inspect` looks closer."
+    ]
 
 
 def _meaning(estimate: Estimate) -> str:

@@ -16,7 +16,7 @@ from ldp3.postprocessing.base import PostProcessor
 from ldp3.printing import number
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.randomness import stream
-from ldp3.sizing.search import exactly, nearly, three_digits
+from ldp3.sizing.search import least_users, three_digits
 
 MOST_RUNS, LEAST_RUNS = 24, 6  # collections that are simulated for a mean error
 SIMULATED_VALUES = 2**15  # of all together, within these bounds: it varies less the more values
@@ -106,7 +106,7 @@ class ValueGoal(Goal):
 
         Counts and holders are whole, so that a few users more may have a wider interval.
         """
-        n, support = exactly(partial(self.error, oracle), wanted), oracle.support
+        n, support = least_users(partial(self.error, oracle), wanted), oracle.support
         if support is None:
             return n
         whole = min(support.q + self.frequencies[self.place] * (support.p - support.q), wanted)
@@ -163,8 +163,7 @@ class SumGoal(Goal):
         return float(np.mean(self._sums(self.refine, oracle, n)))
 
     def least(self, oracle: FrequencyOracle, wanted: float) -> int:
-        search = exactly if self.refine is None else nearly
-        return search(partial(self.error, oracle), wanted)
+        return least_users(partial(self.error, oracle), wanted, 0.005 if self.refine else 0.0)
 
     def source(self, oracle: FrequencyOracle, n: int) -> str:
         if self.refine is None:

@@ -8,53 +8,30 @@ from ldp3.errors import LARGEST_EPSILON, InvalidParameter
 MOST_USERS = 10**15
 FIRST, NEARBY = 10**6, 1.02  # where the search starts, and how far it looks from its first guess
 LEAST_EPSILON = 1e-3
-CLOSE = 1e-3  # users, where the error is simulated, as a share
-STEPS = 30  # in which that is reached, or never
-CLOSER = 1e-4  # ε, as a share
+CLOSE = 1e-4  # ε, as a share
 
 
-def exactly(error: Callable[[int], float], wanted: float) -> int:
+def least_users(error: Callable[[int], float], wanted: float, close: float = 0.0) -> int:
     r"""A number of users whose error is at most `wanted`, while that of one fewer is more.
 
-    Errors fall nearly as $1/\sqrt n$, so the search starts close to its end.
+    To a share of `close`, where errors are simulated, which is dear. Errors fall nearly as
+    $1/\sqrt n$, so the search starts close to its end.
     """
     guess = max(int(FIRST * (error(FIRST) / wanted) ** 2), 1)
     low, high = int(guess / NEARBY), min(int(guess * NEARBY) + 1, MOST_USERS)
     while error(high) > wanted:
         low, high = high, high * 2
         if high > MOST_USERS:
-            raise never(wanted)
+            raise InvalidParameter(
+                f"No number of users up to 10¹⁵ has an `error` of {wanted:g}: allow more, or raise "
+                f"`epsilon`."
+            )
     while low > 0 and error(low) <= wanted:
         low, high = low // 2, low
-    while high - low > 1:
+    while high - low > max(1, close * high):
         middle = (low + high) // 2
         low, high = (middle, high) if error(middle) > wanted else (low, middle)
-    return high
-
-
-def nearly(error: Callable[[int], float], wanted: float) -> int:
-    """Along a power law through the last two points: simulated errors are dear, and nearly one."""
-    users, off, power = float(FIRST), error(FIRST), 0.5
-    for _ in range(STEPS):
-        step = max(min(off / wanted, 1e6), 1e-6) ** (1 / power)
-        following = max(users * step, 1.0)
-        if following > MOST_USERS:
-            raise never(wanted)
-        if abs(following / users - 1) < CLOSE:
-            break
-        then = error(round(following))
-        if then > 0 and off > 0:
-            power = min(max(log(off / then) / log(following / users), 0.1), 2.0)
-        users, off = following, then
-    return three_digits(round(following))
-
-
-def never(wanted: float) -> InvalidParameter:
-    """No number of users is enough."""
-    return InvalidParameter(
-        f"No number of users up to 10¹⁵ has an `error` of {wanted:g}: allow more, or raise "
-        f"`epsilon`."
-    )
+    return three_digits(high) if close else high
 
 
 def three_digits(users: int) -> int:
@@ -68,7 +45,7 @@ def least_epsilon(keeps: Callable[[float], bool]) -> float:
     low, high = log(LEAST_EPSILON), log(LARGEST_EPSILON)
     if not keeps(LARGEST_EPSILON):
         return inf
-    while high - low > CLOSER:
+    while high - low > CLOSE:
         middle = (low + high) / 2
         low, high = (low, middle) if keeps(exp(middle)) else (middle, high)
     return exp(high)

@@ -385,36 +385,29 @@ def _rounds(found: Size) -> list[str]:
     best, rounds, spread, again = found.best, found.rounds, found.spread, found.repeated
     if rounds == 1:
         return []
-    epsilon, weekly = number(_rounded_up(best.epsilon), 4), " (one a week for a year)"
-    many = f"{rounds} collections{weekly if rounds == 52 else ''}"
-    if spread is None:
-        each = "but so few are not enough"
-    elif found.asked == "users":
-        each = f"and takes {spread.users:,} people in all"
-    else:
-        then = (
-            f"ε = {_epsilon(spread)}" if found.asked == "epsilon" else _error(found, spread.error)
-        )
-        people = plural(best.users // rounds, "person", "people")
-        each = f"with {people} each time: {then}, with {names.protocol(spread.protocol)}"
-        epsilon = _epsilon(spread) if found.asked == "epsilon" else epsilon
-    said = [
-        f"{many}: ask each person in one of them. That spends ε = {epsilon}, however answers "
-        f"change, {each}."
-    ]
-    all_ = number(rounds * _rounded_up(best.epsilon), 4)
-    same = f"The same people every time spend ε = {all_} if every report is fresh."
+    told = {"users": "and takes {0.users:,} people in all", "epsilon": "with {1} people each time",
+            "error": "with {1} people each time: {2}, with {3}"}[found.asked]  # fmt: skip
+    each, people, epsilon = "but so few are not enough", f"{best.users // rounds:,}", best.epsilon
+    if spread is not None:
+        protocol, epsilon = names.protocol(spread.protocol), spread.epsilon
+        each = told.format(spread, people, _error(found, spread.error), protocol)
+    weekly = " (one a week for a year)" if rounds == 52 else ""
+    first = (
+        f"{rounds} collections{weekly}: ask each person in one of them. That spends ε = "
+        f"{number(_rounded_up(epsilon), 4)}, however answers change, {each}."
+    )
+    spent = number(rounds * _rounded_up(best.epsilon), 4)
+    same = f"The same people every time spend ε = {spent} if every report is fresh."
     if found.asked != "epsilon":
-        goal = f"To spend {best.epsilon:g} on all, each may spend {best.epsilon / rounds:.3g}: "
-        if again is None:
-            goal += "no number of users is enough."
-        else:
-            users = found.asked == "users"
-            then = plural(again.users, "user") if users else _error(found, again.error)
-            goal += f"{then}, with {names.protocol(again.protocol)}."
-        same = f"{same} {goal}"
+        then = "no number of users is enough"
+        if again is not None:
+            needed = plural(again.users, "user") if found.asked == "users" else ""
+            protocol = names.protocol(again.protocol)
+            then = f"{needed or _error(found, again.error)}, with {protocol}"
+        each = f"{best.epsilon / rounds:.3g}"
+        same += f" To spend {best.epsilon:g} on all, each may spend {each}: {then}."
     memo = "A client with a memo spends ε once while an answer stays, and shows when it changes."
-    return [*said, f"{same} {memo}"]
+    return [first, f"{same} {memo}"]
 
 
 def _epsilon(option: Option) -> str:
