@@ -25,7 +25,6 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from itertools import accumulate, pairwise
 from math import inf
-from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
@@ -348,13 +347,6 @@ def decoded(
     called = function.__module__, function.__name__, args
     with answer(_streamed, *called, memory=memory or _half_the_memory()) as (_, (found,)):
         return pl.read_ipc_stream(io.BytesIO(found))
-
-
-def read_json(source: Path) -> "pl.DataFrame":
-    """The table in a JSON file."""
-    import polars as pl
-
-    return decoded(pl.read_json, source)
 
 
 def _streamed(module: str, name: str, args: Sequence[Any]) -> Answer:

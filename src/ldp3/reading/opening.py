@@ -85,10 +85,7 @@ class Content:
         """The same bytes, in memory where they are packed."""
         if self.memory is not None or self.packed is None:
             return self
-        return replace(self, memory=b"".join(self._bounded()))
-
-    def _bounded(self) -> Iterator[bytes]:
-        return _bounded(self.blocks(SAMPLE), self.source)
+        return replace(self, memory=_held(self.blocks(SAMPLE), self.source))
 
     def as_text(self) -> "Content":
         """The same text in UTF-8 with line feeds; nothing is copied if it is so already."""
@@ -100,12 +97,12 @@ class Content:
             what = "UTF-16 without its mark" if wide else "binary data"
             raise InvalidData(f"{self.source}: holds {what}, not UTF-8 text; save it as that.")
         if b"\r" in start and b"\n" not in start:  # as old Macintoshes wrote
-            return replace(self, memory=_line_feeds(b"".join(self._bounded())))
+            return replace(self, memory=_line_feeds(_held(self.blocks(SAMPLE), self.source)))
         return self if self.packed in STREAMED else self.in_memory()
 
     def _from_utf16(self) -> bytes:
         try:
-            return b"".join(self._bounded()).decode("utf-16").encode()
+            return _held(self.blocks(SAMPLE), self.source).decode("utf-16").encode()
         except UnicodeDecodeError:
             raise InvalidData(f"{self.source}: is damaged UTF-16 text; save it as UTF-8.") from None
 
@@ -165,8 +162,8 @@ def _standard_input() -> Content:
         raise InvalidData(f"{name}: is a zip file; unpack it first, as in unzip -p FILE | ldp3 …")
     if packed is None:
         return Content(name, name, Path("-"), None, given)
-    plain = _bounded(_unpacked_blocks(partial(io.BytesIO, given), packed, name, SAMPLE), name)
-    return Content(name, name, Path("-"), packed, b"".join(plain))
+    plain = _unpacked_blocks(partial(io.BytesIO, given), packed, name, SAMPLE)
+    return Content(name, name, Path("-"), packed, _held(plain, name))
 
 
 def _line_feeds(text: bytes) -> bytes:
@@ -209,14 +206,15 @@ def _damaged(source: str, packed: str, error: BaseException) -> InvalidData:
     return InvalidData(f"{source}: is a damaged {what} file; fetch it again.")
 
 
-def _bounded(blocks: Iterator[bytes], source: str) -> Iterator[bytes]:
-    """All bytes, as long as they can be held."""
-    size = 0
+def _held(blocks: Iterator[bytes], source: str) -> bytes:
+    """All bytes together, if they are not too many."""
+    held, size = [], 0
     for block in blocks:
         if (size := size + len(block)) > UNPACKED:
             most = f"{UNPACKED / 2**30:g} GiB"
             raise InvalidData(f"{source}: holds more than {most}; unpack it first.")
-        yield block
+        held.append(block)
+    return b"".join(held)
 
 
 def _unpacked(file: IO[bytes], packed: str | None, zstd: ModuleType | None) -> IO[bytes]:

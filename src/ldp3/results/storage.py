@@ -15,8 +15,7 @@ from ldp3.domain import Domain
 from ldp3.errors import InvalidData, InvalidParameter, short, whole
 from ldp3.files import read_json, seal, sync_file, sync_folder, whole_file, write_lines
 from ldp3.results.axes import LIMITS, SCHEMA
-from ldp3.sandbox import Unreadable, collect, decoding_error
-from ldp3.sandbox import read_json as sandbox_json
+from ldp3.sandbox import Unreadable, collect, decoded, decoding_error
 from ldp3.types import Dataset
 
 FOLDER = ("table", "means", "estimates")
@@ -43,7 +42,7 @@ WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
 READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
     ".csv": lambda path: read_csv(path, SCHEMA),
     ".parquet": lambda path: collect(pl.scan_parquet(path, glob=False)),
-    ".json": sandbox_json,
+    ".json": lambda path: decoded(pl.read_json, path),
 }
 
 
