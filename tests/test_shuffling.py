@@ -125,6 +125,21 @@ def test_no_crowd_needs_more_than_the_upper_bound_and_an_attack_shows_the_lower(
                 assert attack.delta(central, n) <= truth * (1 + 1e-6) + 1e-12
 
 
+def test_no_protocol_needs_more_than_the_bound_for_all() -> None:
+    rng = np.random.default_rng(5)
+    places = list(histograms(4, 3))
+    for local in (0.3, 1.0, 3.0):
+        for _ in range(10):  # of three values and three reports, as unlike as ε allows
+            rows = np.where(rng.random((3, 3)) < 0.5, exp(local), 1.0) * rng.dirichlet(np.ones(3))
+            rows /= rows.sum(axis=1, keepdims=True)
+            ratio = float((rows.max(axis=0) / rows.min(axis=0)).max())
+            others = rng.integers(0, 3, 3)
+            laws = [shuffled_law(rows[[own, *others]], places) for own in (0, 1)]
+            for central in (0.1 * log(ratio), 0.6 * log(ratio)):
+                truth = true_delta((laws[0], laws[1]), central)
+                assert truth <= Blanket.generic(ratio).delta(central, 4) * (1 + 1e-12)
+
+
 def test_many_people_who_choose_among_few_reports_are_within_both_bounds() -> None:
     oracle = pure("grr", 1.5, 3)
     for n in (9, 12):
@@ -199,6 +214,12 @@ def forgetful(window: Callable[[FloatArray], slice]) -> Callable[..., "shuffling
         return shuffling._Law(self.step, self.first + other.first + kept.start, mass[kept], users)
 
     return plus
+
+
+def test_what_windows_leave_out_is_added_at_its_worst(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shuffling, "DROPPED", 2.0)
+    assert min(too_small(17)) > -1e-12
+    assert max(too_small(17)) > 1e-3  # much was left out
 
 
 def test_a_window_that_forgets_what_it_leaves_out_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -372,11 +393,11 @@ def test_what_no_shuffler_can_do_is_refused(changed: str, value: object) -> None
 
 
 @pytest.mark.parametrize(
-    ("local", "d", "n"), [(1.45, 10**6, 26), (30.0, 3, 10**8), (27.0, 64, 10**7)]
+    ("local", "d", "n"), [(1.45, 10**6, 26), (30.0, 3, 10**8), (27.0, 64, 10**7), (37.0, 2, 2)]
 )
 def test_rare_and_wide_jumps_are_no_error(local: float, d: int, n: int) -> None:
     oracle = pure("grr", local, d)
-    for central in (0.0, 1e-9, 1e-6, 0.9 * local):
+    for central in (0.0, 1e-9, 1e-6, 0.75 * local, 0.9 * local):
         bounds = [attack.delta(central, n) for attack in oracle.distinguishers]
         assert max(bounds) <= oracle.blanket.delta(central, n) <= 1
 
@@ -393,8 +414,10 @@ def test_what_cannot_be_built_keeps_no_goal_and_a_large_goal_needs_no_shuffler()
     def up_to_one(epsilon: float) -> Blanket | None:
         return pure("grr", epsilon, 8).blanket if epsilon <= 1 else None
 
-    assert local_epsilon(up_to_one, 0.1, 10**6, 1e-6) == pytest.approx(1.0, rel=2e-3)
-    assert local_epsilon(lambda e: pure("grr", e, 8).blanket, 20.0, 10, 1e-6) == pytest.approx(20.0)
+    assert local_epsilon(up_to_one, 0.1, 10**6, 1e-6, 1) == pytest.approx(1.0, rel=2e-3)
+    assert local_epsilon(lambda e: pure("grr", e, 8).blanket, 20.0, 10, 1e-6, 1) == pytest.approx(
+        20.0
+    )
     assert pure("grr", 1.0, 8).shuffled(np.int64(1_000), 1e-6).n == 1_000  # type: ignore[arg-type]
 
 
@@ -409,7 +432,7 @@ def test_an_attack_that_sees_no_third_value_still_exists() -> None:
 def test_the_largest_local_budget_for_a_central_goal_keeps_it(
     spec: str, n: int, local: float
 ) -> None:
-    found = local_epsilon(lambda e: pure(spec, e, 128).blanket, 0.1, n, 1e-6)
+    found = local_epsilon(lambda e: pure(spec, e, 128).blanket, 0.1, n, 1e-6, 1)
     assert found == pytest.approx(local, rel=0.03)  # whole numbers k make steps
     assert pure(spec, found, 128).blanket.delta(0.1, n) <= 1e-6
     several = local_epsilon(lambda e: pure(spec, e, 128).blanket, 0.1, n, 1e-6, rounds=4)
@@ -426,3 +449,10 @@ def test_people_read_the_local_budget_first_and_nothing_is_rounded_to_the_wrong_
     assert "not below 1/n" in str(Shuffled(0.02, 0.01, 1.0, 1e-3, 10_000))
     assert "no smaller central ε" in str(Shuffled(1.0, 0.5, 1.0, 1e-6, 2))
     assert str(Shuffled(0.2, 0.01, 1.0, 1e-6, 2, 4)).startswith("4 collections from the same peo")
+
+
+def test_a_claim_needs_as_many_reports_as_it_says_and_none_with_an_identifier() -> None:
+    claim = Shuffled(0.02, 0.0, 1.0, 1e-6, 1_000)
+    assert claim.said_of(1_000, 0) == str(claim)
+    assert "only 999 reports arrived. The local ε does." in claim.said_of(999, 0)
+    assert "identifiers name 1 of the reports. The local ε does." in claim.said_of(1_000, 1)

@@ -76,12 +76,7 @@ class Shuffled:
 
     @classmethod
     def of(
-        cls,
-        blanket: "Blanket",
-        attacks: "tuple[Distinguisher, ...]",
-        n: int,
-        delta: float,
-        rounds: int,
+        cls, blanket: "Blanket", attacks: "list[Distinguisher]", n: int, delta: float, rounds: int
     ) -> Self:
         """Both bounds; without an attack that is known, the lower one is 0."""
         n, rounds = as_python(n), as_python(rounds)
@@ -311,11 +306,7 @@ class Distinguisher:
 
 
 def local_epsilon(
-    blanket: Callable[[float], Blanket | None],
-    central: float,
-    n: int,
-    delta: float,
-    rounds: int = 1,
+    blanket: Callable[[float], Blanket | None], central: float, n: int, delta: float, rounds: int
 ) -> float:
     """The largest ε₀ found that keeps a central ε, with what is realised at that ε₀, if anything.
 
@@ -378,7 +369,7 @@ def positive_part(values: FloatArray, weights: FloatArray, n: int) -> float:
         return 0.0
     simple = n * float((weights * np.maximum(values, 0)).sum()) * (1 + 64 * ULP)
     spread = sqrt(n * float((weights * values**2).sum()))
-    tilt = max(_tilt(values, weights), min(0.5 / spread, 1 / highest))
+    tilt = _tilt(values, weights, min(0.5 / spread, 1 / highest))
     if tilt * highest > 200:
         return simple
     # s₊ ≤ exp(ts - 1)/t for every t > 0
@@ -389,7 +380,8 @@ def positive_part(values: FloatArray, weights: FloatArray, n: int) -> float:
     # weighted by exp(tilt · sum), the mass lies where the positive part is decided, however rare
     tilted = weights * np.exp(tilt * values - growth)
     tilted *= 1 + (8 + 4 * np.abs(tilt * values)) * ULP
-    some = tilted * n > DROPPED / 64  # a jump far down can be wide and count for nothing
+    # a jump far down can be wide and count for nothing
+    some = (values > 0) | (tilted * n > DROPPED / 64)
     terms, dropped = (values[some], tilted[some], tilt), n * float(tilted[~some].sum())
     spread = sqrt(float((tilted[some] * values[some] ** 2).sum()))
     wide = float(np.abs(values[some]).max()) / spread
@@ -443,7 +435,9 @@ class _Law:
     def plus(self, other: "_Law", n: int) -> "_Law":
         """The sum of both, without the ends that matter to none of n users."""
         users, (mass, doubt) = self.users + other.users, _convolved(self.mass, other.mass)
-        low, high = _ends(mass, DROPPED * users / n / 64)
+        most = DROPPED * users / n / 128  # at each end
+        low = int(np.searchsorted(np.cumsum(mass), most))
+        high = max(len(mass) - int(np.searchsorted(np.cumsum(mass[::-1]), most)), low + 1)
         cut = float(mass[:low].sum() + mass[high:].sum()) * (1 + 1e-9)
         lost = self.lost + other.lost + cut + doubt
         return _Law(self.step, self.first + other.first + low, mass[low:high], users, lost)
@@ -457,13 +451,6 @@ class _Law:
         even[1:] += between * exp(tilt * self.step)
         first = (self.first - odd) // 2
         return replace(self, step=2 * self.step, first=first, mass=even * (1 + 8 * ULP))
-
-
-def _ends(mass: FloatArray, most: float) -> tuple[int, int]:
-    """Which cells to keep so that the others have so much mass at most."""
-    low = int(np.searchsorted(np.cumsum(mass), most / 2))
-    high = len(mass) - int(np.searchsorted(np.cumsum(mass[::-1]), most / 2))
-    return low, max(high, low + 1)
 
 
 def _convolved(a: FloatArray, b: FloatArray) -> tuple[FloatArray, float]:
@@ -491,21 +478,16 @@ def _convolved(a: FloatArray, b: FloatArray) -> tuple[FloatArray, float]:
     return np.where(found > doubt, found, 0.0), 2 * doubt * size
 
 
-def _tilt(values: FloatArray, weights: FloatArray) -> float:
-    """The tilt that brings the mean to zero, 0 if it is not below; any other is right, too."""
+def _tilt(values: FloatArray, weights: FloatArray, least: float) -> float:
+    """The tilt that brings the mean to zero, or the least one; any other is right, too."""
 
     def mean(tilt: float) -> float:
         return float((weights * values * np.exp(tilt * (values - values.max()))).sum())
 
-    if mean(0.0) >= 0:
-        return 0.0
-    low, high = 0.0, 1 / float(values.max())
-    while mean(high) < 0:
-        low, high = high, 2 * high
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if mean(middle) < 0 else (low, middle)
-    return high
+    most = 1 / float(values.max())
+    while mean(most) < 0:
+        most *= 2
+    return _edge(lambda tilt: mean(tilt) >= 0, most, least, most / 2, 1e-6)
 
 
 def _growth(values: FloatArray, weights: FloatArray, tilt: float) -> tuple[float, float]:

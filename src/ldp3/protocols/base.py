@@ -196,9 +196,9 @@ class FrequencyOracle(ABC):
         return Blanket.generic(exp(self.epsilon) if ratio is None else ratio)
 
     @property
-    def distinguishers(self) -> tuple[Distinguisher, ...]:
+    def distinguishers(self) -> list[Distinguisher]:
         """How shuffled reports can be told apart, where the oracle knows enough of itself."""
-        return ()
+        return []
 
     def shuffled(self, n: int, delta: float, rounds: int = 1) -> Shuffled:
         """What holds if a trusted shuffler mixes n honest reports before anybody sees them.
@@ -400,14 +400,14 @@ class PureOracle(FrequencyOracle):
         return Blanket.of_supports(self.support_ratio, self.p, self.q)
 
     @property
-    def distinguishers(self) -> tuple[Distinguisher, ...]:
+    def distinguishers(self) -> list[Distinguisher]:
         if self.d == 2:
-            return tuple(Distinguisher(self.p, self.q, one, 0.0) for one in (self.p, self.q))
+            return [Distinguisher(self.p, self.q, others, 0.0) for others in (self.p, self.q)]
         first, second, truths = np.array([0]), np.array([1]), np.eye(3, self.d)
         own = self.support_both(first, second, truths[0])
         other = self.support_both(first, second, truths[2])  # all others hold a third value
         if own is None or other is None:
-            return ()
+            return []
         both, rest = float(own[0]), float(other[0])
         found = [(self.p - both, self.q - both, self.q - rest)]
         if self.support_ratio is not None:
@@ -416,7 +416,7 @@ class PureOracle(FrequencyOracle):
             three = (rest - both / ratio) / (ratio - 1)
             alone = self.p / ratio - 2 * both / ratio + three
             found.append((ratio * alone, alone, alone))
-        return tuple(Distinguisher(*rates, rates[2]) for rates in found if rates[2] > 0)
+        return [Distinguisher(*rates, rates[2]) for rates in found if rates[2] > 0]
 
     def report_of(self, members: BoolArray) -> Reports | None:  # noqa: ARG002
         """Reports that support exactly these sets, shape `(n, d)`, of any sizes there are."""
