@@ -25,6 +25,7 @@ from ldp3.verification.cases import OracleCase
 from ldp3.verification.oracles import CHECKS, OF_DEPLOYABLE_ORACLES, OF_PURE_ORACLES, Check
 from ldp3.verification.verify import SETTINGS, SILENT
 from tests.verification.planted import (
+    afterthoughts,
     clients,
     crowds,
     honest,
@@ -42,7 +43,17 @@ HONEST = {
 }
 BUGS = {
     cls.__name__: cls
-    for module in (leaks, subtle, crowds, servers, false_statements, sums, clients, ranges)
+    for module in (
+        leaks,
+        subtle,
+        crowds,
+        servers,
+        false_statements,
+        sums,
+        clients,
+        ranges,
+        afterthoughts,
+    )
     for cls in defined(module, FrequencyOracle)
 }
 FEW, MANY = 10_000, 40_000  # draws
@@ -62,6 +73,11 @@ ELSEWHERE = {
     "TruthfulNowAndThenInLargeBatches": (1.1, 5, MANY),
     "ForgetsBeyondTheChunk": (1.1, 5, MANY),
     "CountersOverflow": (1.1, 5, MANY),
+    "CountsTheLastTwiceInLargeBatches": (1.1, 5, MANY),
+    "SingleUsersVanish": (2.0, 5, MANY),
+    "MirrorsItsNoise": (1.1, 5, MANY),
+    "SharesACoinWithOneWhoDiffers": (1.1, 5, MANY),
+    "TruthfulInBatchesOfAFewHundred": (1.1, 70, MANY),
     "NakedTruthIn300": (1.1, 70, MANY),
     "NakedTruthIn1000": (1.1, 70, MANY),
     "FewHashFunctions": (2.0, 70, MANY),
@@ -144,7 +160,7 @@ CAUGHT: list[tuple[Check, str, str]] = [
      "AnswersTheOpposite"),
     (independence.batches, "A report depends neither on its place nor on the size of its batch",
      "AloneIsHonest FirstOfTheBatchIsHonest LastOfTheBatchIsHonest OneLieForAll "
-     "SameBufferEveryTime SameStreamInEveryBatch SortsItsReports"),
+     "SameBufferEveryTime SameStreamInEveryBatch SortsItsReports TruthfulInBatchesOfAFewHundred"),
     (independence.batches, "A report is the same in every place of a batch",
      "TheFiftiethIsHonest"),
     (independence.batches, "Reports have the same law all through a batch of 200,000",
@@ -153,7 +169,7 @@ CAUGHT: list[tuple[Check, str, str]] = [
      "TellsOfAUserFarAway TellsOfThePreviousUser"),
     (independence.independence, "Reports of different users are independent",
      "NeighboursShareACoin NoiseRepeatsAfterAThousand NoiseRepeatsAfterSevenHundred "
-     "OneBitIsSharedByTen"),
+     "OneBitIsSharedByTen MirrorsItsNoise SharesACoinWithOneWhoDiffers"),
     (independence.independence, "No bit of a report goes with a bit of the next user's",
      "ATenthCopiesItsNeighbour"),
     (estimation.adding_up, "`aggregate` gives a tally that says how many reports it holds",
@@ -161,7 +177,8 @@ CAUGHT: list[tuple[Check, str, str]] = [
     (estimation.adding_up, "Reports are left untouched", "SortsTheReportsInPlace"),
     (estimation.adding_up, "Tallies of batches add up",
      "AggregateAverages MiscountsTheTail TheFirstCountsTwice TakesRepeatsForOne"),
-    (estimation.adding_up, "A large batch adds up like small ones", "ForgetsBeyondTheChunk"),
+    (estimation.adding_up, "A large batch adds up like small ones",
+     "ForgetsBeyondTheChunk CountsTheLastTwiceInLargeBatches"),
     (estimation.adding_up, "Equal reports are counted each", "CountersOverflow"),
     (estimation.nobody, "No users give the empty tally, which adds nothing",
      "SimulatesAnotherCrowd"),
@@ -184,10 +201,11 @@ CAUGHT: list[tuple[Check, str, str]] = [
     (estimation.unbiased, "Estimates from n=1 are unbiased", "ClippedVectors"),
     (estimation.unbiased, "Estimates from n=60 are unbiased", "ClippedVectors"),
     (estimation.unbiased, "Estimates from n=60 have the stated noise",
-     "StatesLessGeometricNoise StatesTheMeanNoise SwapsTheNoise WrongStatedNoise"),
+     "StatesLessGeometricNoise StatesTheMeanNoise SwapsTheNoise WrongStatedNoise "
+     "HalvesTheNoiseOfRareValues"),
     (simulation.simulation, "`simulate` counts its users", "SimulatesAnotherCrowd"),
     (simulation.simulation, "`simulate` has the law of the user path, for 6 users",
-     "IndependentSimulation SimulatesNormally SimulatesTooSmoothly"),
+     "IndependentSimulation SimulatesNormally SimulatesTooSmoothly SingleUsersVanish"),
     (simulation.simulation, "`simulate` has the law of the user path, for 300 users",
      "SimulatesNobodyWithoutNoise SimulatesMixturesWrongly"),
     (simulation.crowds, "`simulate` has the stated means and noise for 50,000 users",

@@ -293,6 +293,12 @@ class OracleCase:
         rng, values = self.stream(what), np.repeat(np.arange(self.oracle.d), histogram)
         return [self.oracle.aggregate(self.oracle.perturb(values, rng)) for _ in range(runs)]
 
+    def stated(self, tallies: list[Tally], histogram: IntArray) -> FloatArray:
+        """The variance that estimates from these state for this histogram, on average."""
+        truth = histogram / histogram.sum()
+        made = (self.oracle.estimate(tally).noise for tally in tallies[:20])
+        return np.mean([noise.variance(truth) for noise in made], axis=0)
+
     def estimates(self, tallies: list[Tally]) -> FloatArray:
         """The frequencies estimated from each."""
         return np.array([self.oracle.estimate(tally).frequencies for tally in tallies])

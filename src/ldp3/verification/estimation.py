@@ -128,8 +128,8 @@ def unbiased(case: OracleCase) -> Iterator[Finding]:
 
 
 def _unbiased(case: OracleCase, n: int) -> Iterator[Finding]:
-    draws, truth = n * _runs(case), case.crowd(n) / n
-    stated = case.oracle.estimate(_tally(case, n)).noise.variance(truth)
+    draws, histogram = n * _runs(case), case.crowd(n)
+    stated = case.stated(case.tallies(histogram, 20, "stated"), histogram)
 
     def bias_p(again: OracleCase) -> FloatArray:
         return _bias_p(again.once(_errors, n), stated)
@@ -160,7 +160,7 @@ def _bias_p(errors: FloatArray, stated: FloatArray) -> FloatArray:
 def _noise_p(errors: FloatArray, stated: FloatArray) -> FloatArray:
     """p-values that every value's errors have the stated variance, and that all have together."""
     each, often = spread_p(errors, stated), ~rare(errors, stated)
-    if errors.shape[1] <= 8 or not often.any():  # few squares are too skewed for a t-test
+    if often.sum() <= 8:  # few squares are too skewed for a t-test
         return np.append(each, 1.0)
     together = (errors**2 / stated)[:, often].mean(axis=1)
     return np.append(each, mean_p(together, 1.0))

@@ -1,6 +1,7 @@
 """A report depends on its user's value and on fresh randomness, on nothing else."""
 
 from collections.abc import Iterator
+from itertools import islice
 
 import numpy as np
 
@@ -36,7 +37,7 @@ def batches(case: OracleCase) -> Iterator[Finding]:
     Reports from batches of all sizes against reports of users who all hold the same.
     """
     name = "A report depends neither on its place nor on the size of its batch"
-    yield persistent(name, case, _places_p, 36 * case.count(BATCHES, 8))
+    yield persistent(name, case, _places_p, 90 * case.count(BATCHES, 8))
     name = "A report is the same in every place of a batch"
     yield persistent(name, case, _every_place_p, PLACES * case.count(PLACED, 8), " places")
     if case.draws >= DRAWS // 2 and case.at_once >= LARGE_BATCH:
@@ -50,7 +51,7 @@ def _places_p(case: OracleCase) -> FloatArray:
     rows: list[list[Reports]] = [[oracle.perturb(np.array([v]), rng) for _ in range(count)]]
     rows += [[], [], [], []]
     for i in range(count):
-        values = np.full(2 + i % 67, w)
+        values = np.full(int(2 * 250 ** rng.random()), w)  # from 2 to 500, small ones more often
         values[0 if i % 2 else -1] = v
         reports = oracle.perturb(values, rng)
         # v first and the w after it, or v last and the w before it
@@ -137,30 +138,71 @@ def _coins(case: OracleCase, reports: Reports, v: int) -> list[BoolArray]:
 
 def independence(case: OracleCase) -> Iterator[Finding]:
     """Reports of different users are independent, at every distance."""
-    name, draws = "Reports of different users are independent", case.size * len(case.values)
+    name, draws = "Reports of different users are independent", case.size * (len(case.values) + 1)
     yield persistent(name, case, _sequences_p, draws, " distances")
     name = "No bit of a report goes with a bit of the next user's"
     yield persistent(name, case, _next_users_p, 2 * case.size, " pairs of bits")
 
 
 def _sequences_p(case: OracleCase) -> FloatArray:
-    reach = case.first.size // 2
-    count = len(case.values) * COINS * reach
+    """p-values for every distance, and for users who mirror each other in a batch."""
+    reach, sequences = case.first.size // 2, _sequences(case)
     if case.focus is None:
-        coins = (c for v, reports in case.reports.items() for c in _coins(case, reports, v))
-        return np.concatenate([_correlated(coin, reach) for coin in coins])
-    which, lag = divmod(case.focus, reach)
-    v, coin = case.values[which // COINS], which % COINS
-    shown = _coins(case, case.reports[v], v)[coin]
-    p_values = np.ones(count)
-    p_values[case.focus] = shuffled_p(shown, shown, lag + 1, case.stream("shuffles"))
+        return np.concatenate([_correlated(shown, alike, reach) for shown, alike in sequences])
+    which, place = divmod(case.focus, reach + 1)
+    shown, alike = next(islice(sequences, which, None))
+    pairs = _mirrored(len(shown)) if place == reach else _apart(place + 1)
+    p_values = np.ones((len(case.values) + 1) * COINS * (reach + 1))
+    p_values[case.focus] = shuffled_p(shown, shown, pairs, case.stream("shuffles"), alike)
     return p_values
 
 
-def _correlated(coin: BoolArray, reach: int) -> FloatArray:
-    """Rough p-values for every distance; what hardly ever happens has nothing to say."""
-    often = RARE < coin.mean() < 1 - RARE
-    return autocorrelation_p(coin.astype(float), reach) if often else np.ones(reach)
+def _sequences(case: OracleCase) -> Iterator[tuple[BoolArray, BoolArray]]:
+    """What the reports of two batches show, and which users are alike: all, or of two values."""
+    for v, reports in case.reports.items():
+        for coin in _coins(case, reports, v):
+            yield coin, np.ones(len(coin), dtype=bool)
+    (v, w), rng = case.two, case.stream("two values")
+    alike = rng.random(case.size) < 0.5
+    batches = [case.oracle.perturb(np.where(a, v, w), rng) for a in np.split(alike, 2)]
+    reports = np.concatenate(batches)
+    *coins, last = _coins(case, reports, v)
+    held = case.supported(reports, v, w)  # in place of one of them, whether it is the own value
+    yield from ((coin, alike) for coin in coins)
+    yield np.where(alike, held[:, 0], held[:, 1]) == 1 if held.size else last, alike
+
+
+Pairs = tuple[slice, slice]  # the first users, and the second ones in the same order
+
+
+def _apart(distance: int) -> Pairs:
+    return slice(None, -distance), slice(distance, None)
+
+
+def _mirrored(users: int) -> Pairs:
+    """The first user and the last one of the first batch, and so on."""
+    batch = users // 2
+    return slice(0, batch // 2), slice(batch - 1, batch - 1 - batch // 2, -1)
+
+
+def _correlated(shown: BoolArray, alike: BoolArray, reach: int) -> FloatArray:
+    """Rough p-values; what hardly ever happens has nothing to say."""
+    from scipy.special import ndtr
+
+    if not RARE < shown.mean() < 1 - RARE:
+        return np.ones(reach + 1)
+    away = _centred(shown, alike)
+    first, second = (away[place] for place in _mirrored(len(away)))
+    z = (first * second).sum() / max((away**2).mean() * np.sqrt(len(first)), 1e-300)
+    return np.append(autocorrelation_p(away, reach), 2 * ndtr(-abs(z)))
+
+
+def _centred(shown: BoolArray, alike: BoolArray) -> FloatArray:
+    """Less the mean over those who are alike."""
+    away = shown.astype(np.float64)
+    for group in (alike, ~alike):
+        away[group] -= away[group].mean() if group.any() else 0.0
+    return away
 
 
 def _next_users_p(case: OracleCase) -> FloatArray:
@@ -172,7 +214,7 @@ def _next_users_p(case: OracleCase) -> FloatArray:
         which, j, k = np.unravel_index(case.focus, (2, count, count))
         first, second = case.features.bits(case.reports[ends[which]], int(j), int(k)).T
         p_values = np.ones(2 * count**2)
-        p_values[case.focus] = shuffled_p(first, second, 1, case.stream("shuffles"))
+        p_values[case.focus] = shuffled_p(first, second, _apart(1), case.stream("shuffles"))
         return p_values
     for v in ends:
         bits = case.features.bits(case.reports[v])[:, :count].astype(np.float32)
@@ -184,17 +226,24 @@ def _next_users_p(case: OracleCase) -> FloatArray:
     return np.concatenate(made)
 
 
-def shuffled_p(first: BoolArray, second: BoolArray, lag: int, rng: np.random.Generator) -> float:
-    """Exact p-value that users `lag` apart are independent, by shuffling the users.
+def shuffled_p(
+    first: BoolArray,
+    second: BoolArray,
+    pairs: Pairs,
+    rng: np.random.Generator,
+    alike: BoolArray | None = None,
+) -> float:
+    """Exact p-value that the users of a pair are independent, by shuffling those who are alike.
 
     The waiting time for a shuffle that looks as bad (Besag and Clifford 1991).
     """
-    a, b = first.astype(np.int8), second.astype(np.int8)
-    mean = first.mean() * second.mean() * (len(a) - lag)
-    seen = abs(int(np.count_nonzero(a[:-lag] & b[lag:])) - mean)
+    alike = np.ones(len(first), dtype=bool) if alike is None else alike
+    a, b, order = _centred(first, alike), _centred(second, alike), np.arange(len(first))
+    groups = [np.flatnonzero(alike), np.flatnonzero(~alike)]
+    seen = abs(a[pairs[0]] @ b[pairs[1]]) * (1 - 1e-12)  # but for rounding
     for shuffle in range(1, SHUFFLES + 1):
-        order = rng.permutation(len(a))
-        together = np.count_nonzero(a[order[:-lag]] & b[order[lag:]])
-        if abs(int(together) - mean) >= seen:  # nothing below 10^-3 can come of it
+        for group in groups:
+            order[group] = rng.permutation(group)
+        if abs(a[order[pairs[0]]] @ b[order[pairs[1]]]) >= seen:  # nothing below 10^-3 comes of it
             return 1 / shuffle
     return 1 / (SHUFFLES + 1)

@@ -115,9 +115,7 @@ def _crowd_p(case: OracleCase, histogram: IntArray) -> FloatArray:
     tallies = [case.oracle.simulate(histogram, rng) for _ in range(runs)]
     if isinstance(case.oracle, PureOracle):
         return _counts_p(case.oracle, tallies, histogram)
-    truth = histogram / n
-    error = case.estimates(tallies) - truth
-    stated = case.oracle.estimate(tallies[0]).noise.variance(truth)
+    error, stated = case.estimates(tallies) - histogram / n, case.stated(tallies, histogram)
     return np.concatenate([bias_p(error, stated), spread_p(error, stated)])
 
 

@@ -193,7 +193,8 @@ def _estimated(case: OracleCase) -> FloatArray:
     values, d = case.first.once(_all_or_many), case.oracle.d
     if case.focus is None:
         errors, stated = case.once(_errors)
-        return np.asarray(2 * ndtr(-np.abs(errors / np.sqrt(stated)))).ravel()
+        spread = np.sqrt(stated + OFTEN / _each(case) ** 2)  # a few rare reports more or less
+        return np.asarray(2 * ndtr(-np.abs(errors / spread))).ravel()
     which, entry = divmod(case.focus, d)
     users = np.full(max(OFTEN, _each(case) // BLOCKS), values[which])
     rng, p_values = case.stream("one value"), np.ones(len(values) * d)
