@@ -1,4 +1,4 @@
-"""Plug-ins: Python files that define more protocols, methods, metrics or datasets."""
+"""Plug-ins: Python files that define more protocols, methods, metrics, attacks or datasets."""
 
 import atexit
 import gc

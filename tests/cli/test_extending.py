@@ -95,7 +95,7 @@ def test_the_examples_run_in_every_command(ldp3_: Run, spec: str) -> None:
     assert spec in ldp3_("list", "protocols", *given)[1]
     code, out, _ = ldp3_("run", "-p", spec, "oue", "-d", "zipf(d=8, n=500)", "-r", "2", *given)
     assert code == 0
-    assert spec in out
+    assert spec.title().replace("_", "") in out  # the name of its class, where it says no title
     asked = ["-p", spec, "oue", "-m", "norm_sub", "-d", "zipf(d=8, n=500)", "--format", "json"]
     code, out, _ = ldp3_("recommend", *asked, *given)
     assert code == 0
@@ -114,6 +114,15 @@ def test_a_dataset_comes_from_a_plug_in(ldp3_: Run, tmp_path: Path) -> None:
     assert code == 0
     assert "n = 60, d = 6" in out
     assert set(ldp3.benchmark("dice", protocols="grr", repeats=1, plugins=[file]).table["d"]) == {6}
+    values = tmp_path / "values.txt"
+    assert ldp3_("convert", "dice(n=60)", str(values), "--plugin", file)[0] == 0
+    assert len(values.read_text().split()) == 60
+
+
+def test_a_plug_in_of_datasets_alone_has_nothing_to_verify(ldp3_: Run, tmp_path: Path) -> None:
+    code, _, err = ldp3_("verify", "--plugin", written(tmp_path, DATASET, "dice.py"))
+    assert (code, err.count("\n")) == (2, 1)
+    assert "datasets have no contract" in err
 
 
 def test_an_installed_package_joins_when_it_is_named(

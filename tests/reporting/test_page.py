@@ -55,6 +55,16 @@ def test_only_the_pages_own_scripts_may_run(text: str) -> None:
     )
 
 
+def test_what_is_shown_apart_is_told_apart(
+    results: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    apart = {"visits": results, "visits in round 1": results}
+    monkeypatch.setattr("ldp3.reporting.page.each_dataset", lambda _: apart)
+    match = re.search(r'id="data">(.*?)</script>', page(results))
+    assert match is not None
+    assert [one["name"] for one in json.loads(match[1])["datasets"]] == list(apart)
+
+
 def test_names_and_labels_are_text(text: str) -> None:
     assert EVIL not in text
     assert f"<h1>{escape(EVIL)}</h1>" in text.replace("&#39;", "&#x27;")

@@ -9,6 +9,7 @@ import pytest
 from ldp3 import benchmark, load_results
 from ldp3.domain import Labels
 from ldp3.errors import LDPError
+from ldp3.results.axes import QUESTION, SCHEMA
 from ldp3.results.table import Results
 from ldp3.types import Dataset
 from tests.posix import posix
@@ -193,3 +194,10 @@ def test_best_shows_the_attack_where_there_are_several(results: Results) -> None
     shown = str(both.best())
     for name in ("rank", "protocol", "method", "mean", "attack", "epsilon", "tied"):
         assert f" {name} " in shown
+
+
+def test_populations_of_all_sizes_stand_in_one_table(results: Results) -> None:
+    many = results.table.with_columns(dataset=pl.lit("many"), n=pl.lit(2**33, pl.Int64))
+    both = replace(results, table=pl.concat([results.table, many])).best()
+    assert set(both["n"]) == {*results.table["n"], 2**33}
+    assert {name: both.schema[name] for name in QUESTION} == {n: SCHEMA[n] for n in QUESTION}

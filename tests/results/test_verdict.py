@@ -179,6 +179,22 @@ def test_what_is_best_at_no_two_epsilons_is_not_recommended() -> None:
     assert throughout([on(first), on(second)]).startswith("No combination")
 
 
+def test_rounding_is_no_loss() -> None:
+    runs = {("grr", m): np.array([0.1, 0.2]) for m in ("none", "norm_sub")}
+    runs["grr", "norm_sub"] = runs["grr", "norm_sub"] * (1 + 1e-15)
+    runs["oue", "none"] = np.array([0.3, 0.4])
+    (one,) = comparisons([sheet_of(runs, dataset=name) for name in ("a", "b")])
+    assert [row.losses for row in one.rows[:2]] == [(0, 0), (0, 0)]
+    assert [row.ranks for row in one.rows] == [(1, 1), (1, 1), (3, 3)]
+
+
+def test_what_is_best_under_an_attack_is_said_to_be() -> None:
+    attacked = replace(SHEET, at=replace(SHEET.at, attack="mga", fake_users=0.05))
+    said = verdict_on(attacked).sentences()[0]
+    assert said.startswith("At ε = 1 under MGA with 5% fake users, ")
+    assert verdict_on(SHEET).sentences()[0].startswith("At ε = 1, ")
+
+
 @pytest.mark.parametrize("metric", ["l1", "ndcg(k=3)"])
 def test_losses_are_against_the_best_of_each_dataset(metric: str) -> None:
     data = ["zipf(d=8, n=2000)", "zipf(d=16, n=5000, s=1.5)"]

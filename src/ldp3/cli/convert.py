@@ -17,6 +17,7 @@ def convert(
     *,
     with_counts: bool = False,
     population: options.Population = None,
+    plugins: options.Plugins = [],  # noqa: B006
     quiet: options.Quiet = False,
     reading: options.ReadingFlags = options.AS_IT_IS,
 ) -> None:
@@ -32,7 +33,7 @@ def convert(
     from ldp3.datasets.writing import write
     from ldp3.files import require_no_input
 
-    require_no_input(output, [*inputs([data]), reading.domain])
-    users = options.loaded(data, reading, [])
+    require_no_input(output, [*inputs([data]), reading.domain, *plugins])
+    users = options.loaded(data, reading, plugins)
     Console(quiet=quiet).notes(users.notes)
     write(users if population is None else users.scaled(population), output, with_counts)

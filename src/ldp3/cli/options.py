@@ -149,7 +149,7 @@ Plugins = Annotated[
     _several,
     Parameter(
         name="--plugin",
-        help="Python files with more protocols, methods, metrics or attacks.",
+        help="Python files with more protocols, methods, metrics, attacks or datasets.",
     ),
 ]
 Method = Annotated[

@@ -72,12 +72,16 @@ def page(results: Results, heading: str = "", said: str = "") -> str:
         "name": heading or ", ".join(found),
         "heading": heading,
         "said": said,
-        "datasets": [_dataset(one, attacked.get(name)) for name, one in found.items()],
+        "datasets": [
+            {"name": name, **_dataset(one, attacked.get(name))} for name, one in found.items()
+        ],
         "command": command(results.manifest),
         "words": words,
         "titles": read,
         "data": {
-            "datasets": [page_data(one, attacked.get(name)) for name, one in found.items()],
+            "datasets": [
+                {"name": name, **page_data(one, attacked.get(name))} for name, one in found.items()
+            ],
             "overview": overview(found) if len(found) > 1 else [],
             "words": words,
             "titles": read,
@@ -89,7 +93,6 @@ def page(results: Results, heading: str = "", said: str = "") -> str:
 def _dataset(found: Findings, attacked: UnderAttack | None) -> dict[str, Any]:
     """What the page says of one dataset."""
     return {
-        "name": found.dataset,
         "facts": _facts(found),
         "answers": [
             {

@@ -30,7 +30,6 @@ def page_data(found: Findings, attacked: UnderAttack | None = None) -> dict[str,
     }
     leader = found.candidates(*next(iter(found.sheets)))[0]
     return {
-        "name": found.dataset,
         **names,
         "combinations": {"columns": COLUMNS, "rows": _rows(found, names)},
         "sheets": [_sheet(found, *key) for key in found.sheets],

@@ -2,7 +2,8 @@
 
 Columns of tables and files, lines of journals, the questions in which combinations compete, titles
 and groups follow from the fields below. A new axis is one more field of `Conditions`, and how it is
-said.
+said; `experiment.grid` says which of its values run and the keys of streams which randomness they
+get, `--config` and the report page how one repeats them.
 """
 
 from collections.abc import Callable

@@ -40,7 +40,7 @@ import numpy as np
 import polars as pl
 
 from ldp3.arrays import BoolArray, FloatArray
-from ldp3.results.axes import QUESTION
+from ldp3.results.axes import QUESTION, SCHEMA
 
 ALPHA = 0.05
 ROUNDING = 1e-9  # numbers that are equal in theory may differ by so much of themselves
@@ -96,7 +96,10 @@ def best(
     """Every combination in each question from best to worst, and whether it is tied."""
     frames = [
         _ranked(part, better[str(question[0])], alpha, looks).select(
-            *(pl.lit(value).alias(name) for name, value in zip(QUESTION, question, strict=True)),
+            *(
+                pl.lit(v, SCHEMA[name]).alias(name)
+                for name, v in zip(QUESTION, question, strict=True)
+            ),
             pl.all(),
         )
         for question, part in table.group_by(QUESTION, maintain_order=True)

@@ -13,7 +13,7 @@ from ldp3.errors import LDPError
 from ldp3.postprocessing.base import PostProcessor
 from ldp3.printing import number, percent
 from ldp3.protocols.base import FrequencyOracle, build_oracle
-from ldp3.results import names
+from ldp3.results import names, ties
 from ldp3.results.axes import Conditions, said, without
 from ldp3.results.sheets import Sheet
 from ldp3.results.ties import ALPHA
@@ -93,6 +93,8 @@ class Verdict:
         How many a run had; nothing where no run was.
     instead
         Why the first one is preferred to another that measured better.
+    also
+        The other conditions of the question in words, such as an attack.
     """
 
     epsilon: float
@@ -103,6 +105,7 @@ class Verdict:
     confidence: float = 1 - ALPHA
     repeats: int | None = None
     instead: str = ""
+    also: str = ""
 
     @property
     def best(self) -> Candidate:
@@ -128,7 +131,7 @@ class Verdict:
         return [*self._choice(), *once]
 
     def _choice(self) -> list[str]:
-        best, where = self.best, f"At ε = {self.epsilon:g}"
+        best, where = self.best, f"At ε = {self.epsilon:g} {self.also}".rstrip()
         extreme = "lowest" if self.better == "lower" else "highest"
         measured = f"{names.metric(self.metric)} = {_interval(best.error)}"
         if self.considered == 1:
@@ -199,10 +202,9 @@ class Verdict:
 
 def verdict_on(sheet: Sheet) -> Verdict:
     """Of a run, in one question."""
-    found = candidates(sheet)
-    return Verdict(
-        sheet.epsilon, sheet.metric, sheet.better, found, len(found), repeats=sheet.repeats
-    )
+    found, also = candidates(sheet), said(sheet.at, "epsilon")
+    asked = sheet.epsilon, sheet.metric, sheet.better
+    return Verdict(*asked, found, len(found), repeats=sheet.repeats, also=also)
 
 
 def candidates(sheet: Sheet) -> list[Candidate]:
@@ -405,7 +407,8 @@ def _compared(sheets: Sequence[Sheet]) -> list[Compared]:
 
 
 def _loss(sheet: Sheet, pair: Pair) -> float:
-    ratio = sheet.means[pair] / sheet.means[sheet.best]
+    mean, best = sheet.means[pair], sheet.means[sheet.best]
+    ratio = 1.0 if ties.same(mean, best) else mean / best
     return max(ratio - 1 if sheet.better == "lower" else 1 - ratio, 0.0)
 
 

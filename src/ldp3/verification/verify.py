@@ -225,7 +225,12 @@ def named(names: Sequence[str], plugins: Sequence[Path]) -> list[str]:
     if not plugins:
         raise InvalidParameter("Say what to verify: a name, or a plug-in for all that is in it.")
     modules = load_plugins(plugins)
-    return [name_of(cls) for kind in CHECKED for module in modules for cls in defined(module, kind)]
+    found = [name_of(c) for kind in CHECKED for module in modules for c in defined(module, kind)]
+    if not found:
+        raise InvalidParameter(
+            "There is nothing to verify in these plug-ins: datasets have no contract."
+        )
+    return found
 
 
 def _kind(thing: Any, modules: Sequence[ModuleType]) -> type:
