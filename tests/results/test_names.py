@@ -39,6 +39,10 @@ class HalfWay(Metric):
         (tmp_path / "half.py").write_text(source)
         load_plugins([tmp_path / "half.py"])
         assert written(every_kind()["metrics"], "half_way") == title
+    (tmp_path / "taken.py").write_text(source.replace("HalfWay", "L1"))
+    load_plugins([tmp_path / "taken.py"])  # which no run takes: the name is ours
+    assert written(every_kind()["metrics"], "l1") == "ℓ1"
+    assert written(every_kind()["metrics"], "half_way") == title
 
 
 @pytest.mark.parametrize("kind", ["protocols", "methods", "metrics", "attacks"])

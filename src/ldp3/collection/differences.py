@@ -37,9 +37,9 @@ def difference(
 
     cut at −1 and 1. It is for those who reported, and takes the noise of the two collections as
     independent, which it is unless the same reports are in both. It holds with probability `level`
-    or more for any two protocols whose own intervals do, whatever n, d and ε; if noise were exactly
-    normal, an interval could be a fifth to two fifths shorter. With `simultaneous` the intervals
-    of all values hold at once.
+    or more for any two protocols whose own intervals do, whatever n, d and ε. Where reports are
+    many, an interval that takes the noise for normal is a fifth to two fifths shorter, and wrong
+    where they are few. With `simultaneous` the intervals of all values hold at once.
 
     Examples
     --------

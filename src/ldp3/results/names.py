@@ -8,7 +8,6 @@ from typing import Any
 
 from ldp3 import kinds, specs
 from ldp3.errors import LDPError
-from ldp3.kinds import classes
 from ldp3.metrics.base import Metric
 from ldp3.plugins import loaded
 from ldp3.postprocessing.base import PostProcessor

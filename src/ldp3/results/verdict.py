@@ -149,10 +149,11 @@ class Verdict:
             many = len(self.tied)
             others = "the other one" if many == 1 else f"none of the {many} others"
             shown = "is not shown" if many == 1 else "is shown"
+            more = "" if self.repeats is None else " More repeats may show it."
             return [
                 f"{where}, no combination can be called best at {self._sure}: {best.name} measured "
                 f"{self.instead or extreme} with {measured}, but {others}"
-                f"{self._behind(self.tied)} {shown} to be worse. More repeats may show it."
+                f"{self._behind(self.tied)} {shown} to be worse.{more}"
             ]
         rank = self.instead or f"the {extreme}"
         return [
