@@ -186,15 +186,18 @@ def test_inspect_finds_fake_users_and_leaves_honest_ones_in_peace(run: Run, tmp_
     assert tests == {"below zero", "sum", "size", "pairs", "repeats"}
 
 
-@pytest.mark.parametrize(("protocol", "code"), [("hr", 3), ("grr", 0), ("hrr", 0)])
+@pytest.mark.parametrize(
+    ("protocol", "people", "code"),
+    [("hr", 500, 3), ("grr", 20, 3), ("grr", 500, 0), ("hrr", 500, 0)],
+)
 def test_inspect_says_where_no_test_applies(
-    run: Run, tmp_path: Path, protocol: str, code: int
+    run: Run, tmp_path: Path, protocol: str, people: int, code: int
 ) -> None:
     from ldp3.collection.reports import write_reports
 
     plan = ldp3.Plan("pages", 10, protocol, 1.0)
     plan.save(tmp_path / "plan.json")
-    reports = plan.oracle.perturb(np.arange(500) % 10, ldp3.stream(1))
+    reports = plan.oracle.perturb(np.arange(people) % 10, ldp3.stream(1))
     write_reports(tmp_path / "some.bin", "raw", [(plan.wire.encode(reports), None)])
     line = f"inspect {tmp_path / 'plan.json'} {tmp_path / 'some.bin'}"
     ended, out, _ = run(line)

@@ -80,6 +80,7 @@ def _class(kind: type, spec: str) -> type[Any] | None:
     """What a spec names; None if that is not at hand."""
     with suppress(LDPError):
         name = specs.parse(spec)[0]
-        files = [module for module in loaded() if name in map(kinds.name_of, classes(module))]
-        return kinds.look_up(kind, name, *files[:1])
+        ours = kinds.known(kind, name)
+        files = [m for m in loaded() if name in map(kinds.name_of, kinds.defined(m, kind))]
+        return kinds.look_up(kind, name, *([] if ours else files[:1]))
     return None

@@ -14,7 +14,7 @@ from scipy.stats import binom
 from ldp3.answers import Answer, Items
 from ldp3.arrays import FloatArray, IntArray, Reports
 from ldp3.collection.plan import Plan
-from ldp3.errors import InvalidParameter, require
+from ldp3.errors import require
 from ldp3.noise import PureNoise, binomial_p
 from ldp3.printing import percent, plural
 from ldp3.protocols.base import FrequencyOracle, PureOracle
@@ -134,7 +134,7 @@ def inspect(
     Parameters
     ----------
     collection
-        The plan, or the protocol, which must be pure.
+        The plan, or the protocol; tests are known for pure ones.
     reports
         As `oracle.perturb` makes them, only those that `oracle.valid` accepts.
     alpha
@@ -149,28 +149,23 @@ def inspect(
     >>> inspect(oue, oue.perturb(np.arange(10_000) % 20, stream(1))).suspicious
     False
     """
-    oracle = _pure(collection)
+    oracle = collection.oracle if isinstance(collection, Plan) else collection
     oracle.require_valid(reports)
     require(len(reports) > 0, oracle, "at least one report is needed", len(reports))
     return inspect_batches(collection, in_batches(reports), alpha=alpha, seed=seed)
-
-
-def _pure(collection: Plan | FrequencyOracle) -> PureOracle:
-    oracle = collection.oracle if isinstance(collection, Plan) else collection
-    if not isinstance(oracle, PureOracle):
-        raise InvalidParameter(
-            f"{type(oracle).__name__}: only reports that support values can be inspected."
-        )
-    return oracle
 
 
 def inspect_batches(
     collection: Plan | FrequencyOracle, batches: Batches, *, alpha: float = 0.01, seed: int = 0
 ) -> Inspection:
     """The same for reports that come in batches, read twice: memory does not grow with them."""
-    oracle = _pure(collection)
+    oracle = collection.oracle if isinstance(collection, Plan) else collection
     sound = isinstance(alpha, int | float) and 0 < alpha < 1
     require(sound, "inspect", "`alpha` must be between 0 and 1", alpha)
+    if not isinstance(oracle, PureOracle):
+        return Inspection(
+            (HonestyTest("supports", None, "reports support no values here."),), alpha
+        )
     chance = equal_chance(oracle)
     compared = chance is not None and chance < RARE
     seen = FirstPass(oracle, batches(), sized=_sizes_known(oracle), compared=compared)
