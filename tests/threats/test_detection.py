@@ -203,7 +203,7 @@ def test_large_domains_are_looked_at_in_part_and_it_is_said(
 
 def test_what_cannot_be_inspected_is_refused_with_one_line() -> None:
     she = ldp3.oracle("she", 1.0, D)
-    assert inspect(she, she.perturb(np.arange(D), stream(0))).exit_code == 3
+    assert inspect(she, she.perturb(np.arange(D), ldp3.stream(0))).exit_code == 3
     with pytest.raises(LDPError, match="between 0 and 1"):
         inspect(oracle("oue"), honest("oue"), alpha=1.5)
     with pytest.raises(LDPError, match="at least one report"):
