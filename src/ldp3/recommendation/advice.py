@@ -270,6 +270,7 @@ def _open(found: Recommendation, advice: Advice) -> Iterator[str]:
 def grouped(candidates: Sequence[Candidate], methods: Mapping[str, int]) -> str:
     """Combinations by what differs; `methods` says how many each protocol has.
 
+    >>> from ldp3.results.verdict import Interval
     >>> at = Interval(1.0, 1.0, 1.0)
     >>> some = [Candidate(p, m, at, True) for p in ("ss", "pgr") for m in ("none", "norm_sub")]
     >>> grouped(some, {"ss": 2, "pgr": 2})
