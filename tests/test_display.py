@@ -35,7 +35,7 @@ def shown(thing: object) -> str:
 def test_a_dataset_shows_its_most_frequent_values() -> None:
     data = Dataset(EVIL, Labels([f"v{i}" for i in range(12)]), np.arange(1, 13), notes=("A note.",))
     text = shown(data)
-    assert text.startswith(f"{EVIL} | 78 users · 12 values | value | users | share")
+    assert text.startswith(f"{EVIL} | 78 people · 12 values | value | people | share")
     assert "v11 | 12 | 15.38% | " + "█" * 20 in text
     assert "… and 2 more values | A note." in text
 

@@ -103,7 +103,7 @@ def test_a_seed_is_no_generator(protocol: str) -> None:
 @pytest.mark.parametrize("protocol", ["grr", "rappor", "oue", "blh", "olh", "ss"])
 def test_a_histogram_of_another_domain_is_refused(protocol: str) -> None:
     for histogram in ([5, 3], [5, 3, 2, 1, 0], [5, 3, 2, -1], [0.5, 0.5, 0.0, 0.0]):
-        with pytest.raises(InvalidData, match="a histogram of 4 numbers of users is needed"):
+        with pytest.raises(InvalidData, match="a histogram of 4 numbers of people is needed"):
             ldp3.oracle(protocol, 1.0, 4).simulate(histogram, ldp3.stream(0))  # type: ignore[arg-type]
 
 

@@ -25,8 +25,8 @@ def card(
 ) -> str:
     """HTML without styles or scripts, so that any notebook shows it; `rows` begin with the heads.
 
-    >>> card("<pages>", ["2 users"])
-    '<div><b>&lt;pages&gt;</b><br>2 users</div>'
+    >>> card("<pages>", ["2 people"])
+    '<div><b>&lt;pages&gt;</b><br>2 people</div>'
     """
     parts = [f"<div><b>{_text(title)}</b><br>{' · '.join(map(_text, facts))}</div>"]
     if rows:
@@ -42,11 +42,11 @@ def of_dataset(data: "Dataset") -> str:
     """How many users hold the most frequent values."""
     order = np.argsort(-data.histogram, kind="stable")[:ROWS]
     top = float(data.frequencies.max())
-    rows = [("value", "users", "share", "")]
+    rows = [("value", "people", "share", "")]
     for i in order:
         share = float(data.frequencies[i])
         rows.append((data.labels[i], f"{data.histogram[i]:,}", f"{share:.2%}", bar(share, top)))
-    facts = [plural(data.n, "user"), f"{data.d:,} values", *(["ordered"] if data.ordered else [])]
+    facts = [plural(data.n, "person"), f"{data.d:,} {'ordered ' if data.ordered else ''}values"]
     return card(data.name, facts, rows, [*more(len(order), data.d), *data.notes])
 
 
@@ -62,7 +62,7 @@ def of_estimate(
         labels = estimate.domain.labels
     order = np.argsort(-estimate.frequencies, kind="stable")[:ROWS]
     first = "code" if labels is None else "value"
-    rows: list[Sequence[str]] = [(first, "", "frequency", "95 % from", "to", "users")]
+    rows: list[Sequence[str]] = [(first, "", "frequency", "95 % from", "to", "people")]
     for i in order:
         frequency = estimate.frequencies[i]
         numbers = (f"{x:.4f}" for x in (frequency, low[i], high[i]))

@@ -119,7 +119,7 @@ def require_histogram(who: object, histogram: object, d: int) -> "NDArray[np.int
     counts = given.ndim == 1 and len(given) > 1 and np.issubdtype(given.dtype, np.integer)
     if not counts or given.min() < 0 or len(given) != d:
         raise InvalidData(
-            f"{_name(who)}: a histogram of {d} numbers of users is needed, got {short(histogram)}."
+            f"{_name(who)}: a histogram of {d} numbers of people is needed, got {short(histogram)}."
         )
     return given
 

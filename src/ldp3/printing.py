@@ -102,10 +102,11 @@ def percent(share: float, digits: int = 2) -> str:
 def plural(number: int, one: str, several: str = "") -> str:
     """So many of something.
 
-    >>> plural(1, "row"), plural(1234, "row"), plural(2, "person", "people")
+    >>> plural(1, "row"), plural(1234, "row"), plural(2, "person")
     ('1 row', '1,234 rows', '2 people')
     """
-    return f"{number:,} {one if number == 1 else several or one + 's'}"
+    several = several or ("people" if one == "person" else f"{one}s")
+    return f"{number:,} {one if number == 1 else several}"
 
 
 def duration(seconds: float) -> str:

@@ -280,7 +280,7 @@ class Dataset:
         if h.ndim != 1 or len(h) < 2:
             raise InvalidData(f"{self.name}: at least two different values are needed.")
         if not np.issubdtype(h.dtype, np.integer) or h.min() < 0 or h.sum() < 1:
-            raise InvalidData(f"{self.name}: a histogram holds numbers of users, at least one.")
+            raise InvalidData(f"{self.name}: a histogram holds numbers of people, at least one.")
         fine = isinstance(self.domain, Domain)
         require(fine, self, 'domain must be one, such as ldp3.Labels(["a", "b"])', self.domain)
         if self.domain.d != len(h):

@@ -202,7 +202,7 @@ def test_inspect_says_where_no_test_applies(
     line = f"inspect {tmp_path / 'plan.json'} {tmp_path / 'some.bin'}"
     ended, out, _ = run(line)
     assert ended == code
-    first = "No test applies: whether users are fake cannot be told."
+    first = "No test applies: whether reports are fake cannot be told."
     assert out.startswith(first) == (code == 3)
     found = json.loads(run(f"{line} --format json")[1])
     assert found["suspicious"] is (None if code == 3 else False)

@@ -155,7 +155,7 @@ def test_a_metric_that_needs_an_order_is_noted(run: Run) -> None:
 def test_recommend_takes_other_for_what_top_leaves_out(run: Run) -> None:
     said = run("recommend", "-d", "sub/a.csv", "--top", "2", "--other", "rest", "-p", "grr",
                "-m", "norm_sub", "-q")[1]  # fmt: skip
-    assert "18 users with another value counted as 'rest'." in said
+    assert "18 people with another value counted as 'rest'." in said
 
 
 @pytest.mark.parametrize("command", [["run", "-d", "-", *SMALL], ["convert", "-", "out.csv"]])

@@ -43,7 +43,11 @@ def test_two_methods_suffice(ldp3_: Run, tmp_path: Path) -> None:
         ("        codes =", "        1 / 0\n        codes =", "mine.py:10: ZeroDivisionError: div"),
         ("rng.normal(0, 1, (len(", "np.zeros((2 + len(", "mine.py:11: ValueError: operands could"),
         ("return np.eye(self.d)[codes] +", "return [0] #", "mine.py:9: perturb must give an arr"),
-        ("return np.eye(self.d)[codes] +", "return codes[1:] #", "one row per user, 500 here, got"),
+        (
+            "return np.eye(self.d)[codes] +",
+            "return codes[1:] #",
+            "one row per person, 500 here, got",
+        ),
         ("tally.total / tally.n,", "np.zeros(3),", "one frequency per value, 8 here, got shape (3"),
         ("tally.total / tally.n,", "tally.total * np.nan,", "give an array of finite num"),
         ("return Estimate(", "return #(", "give an Estimate"),

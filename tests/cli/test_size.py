@@ -20,7 +20,7 @@ def ldp3(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> object:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["-e", "1", "--error", "1%"], "142,219 users are enough, with SS"),
+        (["-e", "1", "--error", "1%"], "142,219 people are enough, with SS"),
         (
             ["-e", "1", "--population", "142219"],
             "± 1 percentage point at 95 % confidence for a value that 5 % hold, with SS",

@@ -68,7 +68,7 @@ def test_a_null_and_nan_are_no_values(tmp_path: Path) -> None:
 def test_what_may_be_a_header_never_becomes_other(tmp_path: Path) -> None:
     rows = ["page", "home", "cart", "home"]
     (tmp_path / "values.csv").write_text("\n".join(rows) + "\n")
-    with pytest.raises(InvalidData, match="may be a header or a user"):
+    with pytest.raises(InvalidData, match="may be a header or a value"):
         codes_in(tmp_path / "values.csv", OPEN, Reading())
     assert len(codes_in(tmp_path / "values.csv", OPEN, Reading(header=True)).codes) == 3
     kept = codes_in(tmp_path / "values.csv", OPEN, Reading(header=False))

@@ -125,7 +125,7 @@ def test_the_table_is_read_by_people_and_programs() -> None:
     marked = [line.split()[0] for line in text.splitlines() if line.endswith(" *")]
     assert marked == ["home", "search"]
     assert text.startswith(
-        "2 of 3 values differ: the interval leaves out 0 (*). Even if none did, "
+        "2 of 3 values are shown to differ (*: the interval excludes 0). If none did, "
     )
 
 

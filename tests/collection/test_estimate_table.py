@@ -52,10 +52,10 @@ def test_text_stands_in_columns() -> None:
     lines = table.splitlines()
     assert len(lines) == 4
     assert len({len(line) for line in lines}) == 1
-    assert lines[0].split() == ["value", "frequency", "low", "high", "none", "users"]
+    assert lines[0].split() == ["value", "frequency", "low", "high", "people"]
     assert marks == (
         "● 2 of 3 values stand above the noise: with confidence 0.95 for all of these at once, "
-        "somebody holds them. The column users is 1,000 times the column none."
+        "somebody holds them. The column people is 1,000 times the column frequency."
     )
 
 
@@ -83,7 +83,7 @@ def test_the_default_method_says_why_and_how_sure_it_is() -> None:
     assert (table["processed_low"] <= table["processed"]).all()
     assert (table["processed"] <= table["processed_high"]).all()
     text = found.render()
-    assert text.splitlines()[2].split()[-4:] == [called, "from", "to", "users"]
+    assert text.splitlines()[2].split()[-4:] == [called, "from", "to", "people"]
     assert f"{called}: of all methods it lost least over many kinds of data; biased" in text
     assert "about 0.9 hold the true frequency, counted over all values" in text
     assert "unbiased" not in text

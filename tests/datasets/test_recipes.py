@@ -19,7 +19,7 @@ def test_kosarak_from_its_raw_file(tmp_path: Path, content: str) -> None:
     data = ldp3.load(f"kosarak(path={str(path)!r}, top=3)")
     assert data.name == "kosarak"
     assert dict(zip(data.labels, data.histogram.tolist(), strict=True)) == {"1": 1, "2": 1, "3": 1}
-    assert "1 user without an item in the top 3 left out." in data.notes
+    assert "1 person without an item in the top 3 left out." in data.notes
 
 
 def test_bms_pos_from_its_raw_file(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_porto_from_its_raw_file(tmp_path: Path, packed: bool) -> None:
     ]  # 41.11 is an edge
     assert data.notes == (
         "1 trip without a point left out.",
-        "1 user outside the range left out.",
+        "1 person outside the range left out.",
     )
     everywhere = ldp3.load(f"porto(path={str(path)!r}, grid=(1, 2), within=None)")
     assert everywhere.histogram.tolist() == [1, 2]

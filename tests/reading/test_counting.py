@@ -83,13 +83,13 @@ def test_top_keeps_the_most_frequent_values_and_counts_who_is_left_out() -> None
     assert data.labels == ("a", "b")
     assert data.values is not None
     assert data.values.tolist() == [0, 0, 0, 1, 1, 1]
-    assert data.notes == ("3 users with a value outside the top 2 left out.",)
+    assert data.notes == ("3 people with a value outside the top 2 left out.",)
 
 
 def test_a_tie_at_the_edge_of_the_top_is_noted() -> None:
     data = ldp3.load(list("aabc"), top=2)
     assert data.labels == ("a", "b")
-    assert "tie at the edge of the top 2 (1 user each)" in data.notes[0]
+    assert "tie at the edge of the top 2 (1 person each)" in data.notes[0]
 
 
 def test_codes_keep_the_order_of_a_long_file(tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_a_metric_that_goes_by_order_is_noted_on_labels(metric: str, called: str
 
 def test_nearly_as_many_values_as_users_look_like_ids() -> None:
     ids = ldp3.load([f"u{i}" for i in range(100)])
-    assert "Nearly every user has a value of their own (d = 100, n = 100)" in ids.notes[0]
+    assert "Nearly everybody has a value of their own (d = 100, n = 100)" in ids.notes[0]
     for few in (["a", "b", "c"], [f"u{i % 50}" for i in range(100)]):
         assert ldp3.load(few).notes == ()
     assert not any("Nearly" in note for note in ldp3.load(range(100), domain_size=100).notes)
@@ -188,7 +188,7 @@ def test_other_stands_for_what_top_leaves_out() -> None:
     assert (data.labels, data.histogram.tolist()) == (("a", "b", "rest"), [3, 3, 3])
     assert data.values is not None
     assert data.values.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
-    assert data.notes == ("3 users with another value counted as 'rest'.",)
+    assert data.notes == ("3 people with another value counted as 'rest'.",)
     among = ldp3.load(list("aaabbbccd"), top=2, other="b")
     assert (among.labels, among.histogram.tolist()) == (("a", "b"), [3, 6])
 
@@ -209,7 +209,7 @@ def test_users_whose_items_are_all_outside_the_top_hold_other(tmp_path: Path) ->
     assert (data.labels, data.histogram.tolist()) == (("1", "2", "rest"), [1, 2, 1])
     assert data.values is not None
     assert data.values.tolist() == [0, 2, 1, 1]
-    assert any("1 user without an item at all left out" in note for note in data.notes)
+    assert any("1 person without an item at all left out" in note for note in data.notes)
 
 
 def _frame(table: dict[str, Any], column: str | None) -> Any:

@@ -32,7 +32,7 @@ def test_bins_within_a_range_leave_others_out_and_say_so() -> None:
     data = ldp3.load(range(10), bins=2, within=(2, 6))
     assert data.labels == ("[2, 4)", "[4, 6)")
     assert data.histogram.tolist() == [2, 2]
-    assert data.notes == ("6 users outside the range left out.",)
+    assert data.notes == ("6 people outside the range left out.",)
 
 
 def test_bins_with_given_edges() -> None:
@@ -65,7 +65,7 @@ def test_a_histogram_of_cells_is_coarsened_exactly(tmp_path: Path) -> None:
     data = ldp3.load(path, column=["row", "column"], counts=True, **options)
     coarse = fine[:255, :255].reshape(15, 17, 15, 17).sum(axis=(1, 3))
     assert (data.histogram == coarse.ravel()).all()
-    assert data.notes[0].endswith("users outside the range left out.")
+    assert data.notes[0].endswith("people outside the range left out.")
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,8 @@ def test_a_histogram_of_cells_is_coarsened_exactly(tmp_path: Path) -> None:
         ("3\nx\n4\n", {"bins": 2}, "row 2: 'x' is not a number."),
         ("3\ninf\n4\n", {"bins": 2}, "row 2: 'inf' is not a number."),
         ("3\n\n4\n", {"bins": 2}, "row 2 holds no value"),
-        ("3\n3\n", {"bins": 2}, "every user holds 3; at least two"),
-        ("3\n4\n", {"bins": 2, "within": (5, 6)}, "no user lies inside the range"),
+        ("3\n3\n", {"bins": 2}, "everybody holds 3; at least two"),
+        ("3\n4\n", {"bins": 2, "within": (5, 6)}, "nobody lies inside the range"),
         ("3,4\n4,\n", {"grid": (2, 2)}, "row 2 holds no value"),
         ("3\n4\n", {"grid": (2, 2)}, "has 1 column .*; choose two with `column`"),
         ("3\n4\n", {"bins": 0}, "`bins`: a number from 2 to 16,777,216, got 0"),
@@ -190,7 +190,7 @@ def test_many_equal_values_make_fewer_bins_of_equally_many_users() -> None:
     data = ldp3.load([1] * 90 + [2, 3, 4], bins="quantiles:4")
     assert data.d < 4
     assert data.n == 93
-    assert f"Only {data.d} bins: many users hold the same value." in data.notes
+    assert f"Only {data.d} bins: many people hold the same value." in data.notes
 
 
 def test_bins_on_a_log_scale() -> None:

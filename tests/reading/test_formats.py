@@ -45,7 +45,7 @@ def test_one_value_per_row(tmp_path: Path, name: str, content: bytes) -> None:
     assert data.histogram.tolist() == [1, 2]
     assert data.values is not None
     assert data.values.tolist() == [1, 0, 1]
-    assert all("read as a user, not a header" in note for note in data.notes)
+    assert all("read as a value: " in note for note in data.notes)
 
 
 @pytest.mark.parametrize("name", ["d.parquet", "d.parquet.gz"])
@@ -61,9 +61,9 @@ def test_parquet(tmp_path: Path, name: str) -> None:
 BAD = [
     ("e.csv", b"", {}, r"e\.csv: is empty"),
     ("e.csv.gz", gzip.compress(b"", mtime=0), {}, r"e\.csv\.gz: is empty"),
-    ("e.txt", b"\n\n", {}, r"e\.txt: holds no users"),
-    ("e.csv", b"page\n", {"header": True}, r"e\.csv: holds no users"),
-    ("e.csv", b"a\na\n", {}, r"e\.csv: every user holds 'a'; at least two different values"),
+    ("e.txt", b"\n\n", {}, r"e\.txt: holds no values"),
+    ("e.csv", b"page\n", {"header": True}, r"e\.csv: holds no values"),
+    ("e.csv", b"a\na\n", {}, r"e\.csv: everybody holds 'a'; at least two different values"),
     (
         "e.csv",
         b"a\n\nb\n",
@@ -100,9 +100,9 @@ BAD = [
         {"counts": True, "header": False},
         r"row 1: 'count' is not a number of .* `header`",
     ),
-    ("e.csv", b"a,1\nb,-2\n", {"counts": True}, r"row 2: '-2' is not a number of users"),
-    ("e.csv", b"a,1\nb,1.5\n", {"counts": True}, r"row 2: '1.5' is not a number of users"),
-    ("e.csv", b"a,1\nb,\n", {"counts": True}, r"row 2: None is not a number of users"),
+    ("e.csv", b"a,1\nb,-2\n", {"counts": True}, r"row 2: '-2' is not a number of people"),
+    ("e.csv", b"a,1\nb,1.5\n", {"counts": True}, r"row 2: '1.5' is not a number of people"),
+    ("e.csv", b"a,1\nb,\n", {"counts": True}, r"row 2: None is not a number of people"),
     ("e.csv", f"a,{2**62}\nb,{2**62}".encode(), {"counts": True}, r"more than can be counted"),
 ]
 

@@ -60,7 +60,7 @@ def test_a_table_of_any_library(table: object) -> None:
 def test_a_table_with_counts() -> None:
     table = pl.DataFrame({"page": ["b", "a"], "count": [2.0, 1.0]})
     assert ldp3.load(table, counts=True).histogram.tolist() == [1, 2]
-    with pytest.raises(InvalidData, match=r"position 0: 1.5 is not a number of users"):
+    with pytest.raises(InvalidData, match=r"position 0: 1.5 is not a number of people"):
         ldp3.load(pl.DataFrame({"page": ["b", "a"], "count": [1.5, 1.0]}), counts=True)
 
 
@@ -83,7 +83,7 @@ def test_a_missing_value_is_refused_by_position(column: object) -> None:
         (5, "not a table, a column, an array or a list"),
         (b"ab", "not a table, a column, an array or a list"),
         ([[1], [2]], r"values of type List\(Int64\) are no labels"),
-        ([], "holds no users"),
+        ([], "holds no values"),
     ],
 )
 def test_what_holds_no_values_is_refused(thing: object, message: str) -> None:
@@ -177,7 +177,7 @@ def test_a_column_of_counts_that_is_not_read_is_told() -> None:
     table = pl.Series("page", PAGES).value_counts()
     assert ldp3.load(table, counts=True).n == 6
     assert ldp3.load(table, column="page").notes == (
-        "'count' was not read; `counts` if it holds numbers of users.",
+        "'count' was not read; `counts` if it holds numbers of people.",
     )
 
 
@@ -186,5 +186,5 @@ def test_a_dict_of_numbers_and_a_counter_are_counts() -> None:
     assert ldp3.load(Counter("abbc")).histogram.tolist() == [1, 2, 1]
     assert ldp3.load({1: np.int64(3), 2: 4}).labels == ("1", "2")
     for wrong in ({"a": 1.5, "b": 2}, {"a": -1, "b": 2}, {"a": "x", "b": "y"}, {"a": [1, 2]}):
-        with pytest.raises(InvalidData, match="dict: numbers of users are needed, one per value"):
+        with pytest.raises(InvalidData, match="dict: needs numbers of people, one per value"):
             ldp3.load(wrong)

@@ -35,7 +35,7 @@ def test_of_equally_frequent_items_the_first_in_line_counts_and_ties_are_noted(
 ) -> None:
     data = ldp3.load(written(tmp_path, "3 1 1 3 2\n2\n9 2\n"))
     assert held(data) == {"2": 1, "3": 1, "9": 1}
-    assert data.notes[0] == "2 users with several most frequent items: the first in line."
+    assert data.notes[0] == "2 people with several most frequent items: the first one."
 
 
 def test_a_random_pick_is_the_same_every_time_and_one_of_the_items(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_a_random_pick_is_the_same_every_time_and_one_of_the_items(tmp_path: Pat
 def test_top_counts_occurrences_keeps_its_domain_and_says_who_is_left_out(tmp_path: Path) -> None:
     data = ldp3.load(written(tmp_path, "7 7 7\n5 6\n5 6\n6\n4\n\n5\n"), top=3)
     assert held(data) == {"5": 3, "6": 1, "7": 1}
-    assert "2 users without an item in the top 3 left out." in data.notes
+    assert "2 people without an item in the top 3 left out." in data.notes
 
 
 def test_an_item_of_the_top_that_is_nobodys_value_stays_in_the_domain(tmp_path: Path) -> None:
@@ -94,7 +94,9 @@ def test_lines_of_numbers_in_a_txt_file_are_noted(tmp_path: Path) -> None:
 
 
 def test_options_for_columns_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InvalidParameter, match="transactions, one user per line, know no `counts`"):
+    with pytest.raises(
+        InvalidParameter, match="transactions, one person per line, know no `counts`"
+    ):
         ldp3.load(written(tmp_path, "1 2\n"), counts=True)
 
 

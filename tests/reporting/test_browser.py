@@ -428,8 +428,8 @@ def test_several_datasets_have_an_overview_and_each_its_own_page(
     browser.choose("dataset", "zipf(d=16, n=5000, s=1.5)")
     browser.until(lambda: browser.js("return document.body.dataset.ready").startswith("zipf"))
     assert browser.marks("frequencies", "rect") == 16
-    assert "5,000 users, 16 values" in browser.text("header")
-    assert "5,000 users, 16 values" in browser.text("#origin")
+    assert "5,000 people, 16 values" in browser.text("header")
+    assert "5,000 people, 16 values" in browser.text("#origin")
     assert len([one for one in browser.all(".facts[data-dataset]") if one.is_displayed()]) == 1
     assert browser.js("return document.documentElement.scrollWidth") <= width
     assert browser.log() == []

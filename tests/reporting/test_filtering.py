@@ -56,7 +56,7 @@ def test_one_dataset_of_several_can_be_taken_out() -> None:
 def test_the_truth_of_another_table_is_refused(results: Results) -> None:
     with pytest.raises(LDPError, match="truth beside it of 'flights'"):
         check(replace(results, datasets={"flights": ldp3.load("flights")}))
-    with pytest.raises(LDPError, match=r"n = 2,000 users .* of n = 7 and"):
+    with pytest.raises(LDPError, match=r"n = 2,000 people .* of n = 7 and"):
         check(replace(results, datasets={DATA.name: DATA.scaled(7)}))
 
 

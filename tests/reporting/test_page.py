@@ -188,7 +188,7 @@ def test_the_digest_is_that_of_the_dataset_that_is_shown(two: Results) -> None:
     one = two.table.filter(pl.col("dataset") != "flights")
     found = origin(Findings(Results(one, two.manifest)))
     assert found["SHA-256 of the data"] == two.manifest["data"][1]["digest"]
-    assert found["Dataset"].startswith("zipf(d=8, n=100, s=1.1): 100 users")
+    assert found["Dataset"].startswith("zipf(d=8, n=100, s=1.1): 100 people")
 
 
 def test_what_is_not_known_is_not_said(two: Results) -> None:

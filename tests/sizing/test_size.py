@@ -214,7 +214,7 @@ def test_the_value_is_the_one_of_the_share_that_is_given_though_others_are_more_
 def test_one_user_is_one_user() -> None:
     found = ldp3.size(8, error=0.99, domain_size=4, protocols="grr")
     assert found.best.users == 1
-    assert found.render().startswith("1 user is enough, with GRR: it tells a value nobody holds")
+    assert found.render().startswith("1 person is enough, with GRR: it tells a value nobody holds")
 
 
 def test_the_search_finds_the_first_number_that_is_enough() -> None:
@@ -241,7 +241,7 @@ def test_the_search_finds_the_first_number_that_is_enough() -> None:
         ({"epsilon": 1, "population": 10**30}, "`population`.*10¹⁵"),
         ({"epsilon": 1, "error": 0.1, "domain_size": 10**11}, "`domain_size`.*2²⁴"),
         ({"population": 5, "error": 1e-4}, "No ε has"),
-        ({"epsilon": 0.001, "error": 1e-9}, "No number of users"),
+        ({"epsilon": 0.001, "error": 1e-9}, "No number of people"),
     ],
 )
 def test_what_cannot_be_answered_is_one_sentence(given: dict[str, Any], said: str) -> None:

@@ -98,7 +98,7 @@ def test_where_there_is_no_test_none_claims_to_be() -> None:
     found = inspect(made, made.perturb(np.arange(60) % D, ldp3.stream(1)))
     assert not found.suspicious
     assert (found.applied, found.exit_code) == ((), 3)
-    assert str(found).startswith("No test applies: whether users are fake cannot be told.")
+    assert str(found).startswith("No test applies: whether reports are fake cannot be told.")
 
 
 @pytest.mark.parametrize("spec", ["grr", "ss", "pgr", "hrr", "olh"])

@@ -23,7 +23,7 @@ BROKEN = {
     "MiscountsItsFakes": SERVER,
     "GlobalChance": "No global generator is used",
     "Remembers": "Randomness comes from the generator alone",
-    "HoldsOthersData": "What honest users hold is left untouched",
+    "HoldsOthersData": "What honest people hold is left untouched",
     "TakesAnyTargets": "Targets that cannot be are refused",
     "CannotBeDone": "It can be carried out against some protocol",
 }

@@ -91,7 +91,7 @@ ELSEWHERE = {
 # who catches what: the check, what it is to say, and the bugs
 CAUGHT: list[tuple[Check, str, str]] = [
     (perturbation.one_form,
-     "Reports are an array with one row per user, of one form for every value",
+     "Reports are an array with one row per person, of one form for every value",
      "LeaksInTheType NarrowerForLowValues WiderForHighValues ForgetsRows"),
     (perturbation.bad_values, "A value outside the domain is refused with one line",
      "OutOfDomainSentVerbatim TakesForeignValues"),
@@ -127,7 +127,7 @@ CAUGHT: list[tuple[Check, str, str]] = [
      "Every value is supported with p by its own reports, with q by others",
      "ClientAndServerDisagree LastValueIsToldLess LiesAreNeighbours LiesByTheRemainder "
      "LyingPAndQ"),
-    (supports.every_value, "Users who hold one value are estimated so, whichever it is",
+    (supports.every_value, "People who hold one value are estimated so, whichever it is",
      "ForgetsOneValue"),
     (supports.own_and_others, "Own value is supported with p, others with q",
      "RemembersFirstReports TellsOfTheNextUser TiedHash"),
@@ -165,12 +165,12 @@ CAUGHT: list[tuple[Check, str, str]] = [
      "TheFiftiethIsHonest"),
     (independence.batches, "Reports have the same law all through a batch of 200,000",
      "TruthfulBeyondTheChunk TruthfulFromThe150000th TruthfulNowAndThenInLargeBatches"),
-    (independence.neighbours, "A report tells nothing of other users' values",
+    (independence.neighbours, "A report tells nothing of other people's values",
      "TellsOfAUserFarAway TellsOfThePreviousUser"),
-    (independence.independence, "Reports of different users are independent",
+    (independence.independence, "Reports of different people are independent",
      "NeighboursShareACoin NoiseRepeatsAfterAThousand NoiseRepeatsAfterSevenHundred "
      "OneBitIsSharedByTen MirrorsItsNoise SharesACoinWithOneWhoDiffers"),
-    (independence.independence, "No bit of a report goes with a bit of the next user's",
+    (independence.independence, "No bit of a report goes with a bit of the next person's",
      "ATenthCopiesItsNeighbour"),
     (estimation.adding_up, "`aggregate` gives a tally that says how many reports it holds",
      "CountsDistinctReports"),
@@ -180,7 +180,7 @@ CAUGHT: list[tuple[Check, str, str]] = [
     (estimation.adding_up, "A large batch adds up like small ones",
      "ForgetsBeyondTheChunk CountsTheLastTwiceInLargeBatches"),
     (estimation.adding_up, "Equal reports are counted each", "CountersOverflow"),
-    (estimation.nobody, "No users give the empty tally, which adds nothing",
+    (estimation.nobody, "No people give the empty tally, which adds nothing",
      "SimulatesAnotherCrowd"),
     (estimation.validity, "Random bytes, or no numbers, cannot corrupt the counts",
      "TrustsEveryReport"),
@@ -203,7 +203,7 @@ CAUGHT: list[tuple[Check, str, str]] = [
     (estimation.unbiased, "Estimates from n=60 have the stated noise",
      "StatesLessGeometricNoise StatesTheMeanNoise SwapsTheNoise WrongStatedNoise "
      "HalvesTheNoiseOfRareValues"),
-    (simulation.simulation, "`simulate` counts its users", "SimulatesAnotherCrowd"),
+    (simulation.simulation, "`simulate` counts its people", "SimulatesAnotherCrowd"),
     (simulation.simulation, "`simulate` has the law of the user path, for 6 users",
      "IndependentSimulation SimulatesNormally SimulatesTooSmoothly SingleUsersVanish"),
     (simulation.simulation, "`simulate` has the law of the user path, for 300 users",

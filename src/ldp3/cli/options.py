@@ -133,7 +133,7 @@ Attacks = Annotated[
     ),
 ]
 Population = Annotated[
-    int | None, WHOLE, Parameter(help="As if so many users were distributed as in the data.")
+    int | None, WHOLE, Parameter(help="As if so many people were distributed as in the data.")
 ]
 Threads = Annotated[
     int | None,

@@ -141,12 +141,11 @@ class CollectionDifference:
     def _said(self, marked: int) -> str:
         """How many differ, and how many would seem to if none did."""
         values = self.table.height
-        differ = "value differs" if marked == 1 else "values differ"
-        said = f"{marked:,} of {values:,} {differ}: the interval leaves out 0 (*)."
+        said = f"{marked:,} of {values:,} values are shown to differ (*: the interval excludes 0)."
         if self.about["simultaneous"]:
             return said
         alarms = number((1 - self.about["confidence"]) * values, 2)
         return (
-            f"{said} Even if none did, about {alarms} would be marked by chance; `simultaneous` "
-            f"marks none then, with this confidence."
+            f"{said} If none did, about {alarms} would still be marked by chance; `simultaneous` "
+            f"would mark none, with this confidence."
         )

@@ -115,14 +115,12 @@ class CollectionEstimate:
 
     def answer(self) -> Answer:
         """What people and programs are told."""
-        ends = {"processed_low": "from", "processed_high": "to"}
-        heads = ends | {"processed": names.method(str(self.about["method"]))}
-        numbers = [name for name in NUMBERS if name in self.table.columns]
+        numbers = heads(self.table, str(self.about["method"]))
         shown = [
             Column("label", "value"),
             Column("above_noise", "", lambda above: MARK if above else ""),
-            *(Column(name, heads.get(name, name), "{:.5f}".format) for name in numbers),
-            Column("users", "users", "{:,}".format),
+            *(Column(name, head, "{:.5f}".format) for name, head in numbers.items()),
+            Column("users", "people", "{:,}".format),
         ]
         grid = table(self.shown, shown, "llr", title=self.title())
         remarks = [str(self.about["marks"]), *self.about["remarks"]]  # type: ignore[misc]
@@ -144,11 +142,19 @@ class CollectionEstimate:
         )
 
 
+def heads(table: pl.DataFrame, method: str) -> dict[str, str]:
+    """What people read over the numbers; without a method, processed is the frequency again."""
+    called = {"processed": names.method(method), "processed_low": "from", "processed_high": "to"}
+    shown = {name: called.get(name, name) for name in NUMBERS if name in table.columns}
+    return {name: head for name, head in shown.items() if head != "none"}
+
+
 def _marks(above: BoolArray, method: str, n: int, level: float) -> str:
-    """What the mark and the numbers of users mean."""
+    """What the mark and the numbers of people mean."""
+    column = "frequency" if method == "none" else names.method(method)
     return (
         f"{standing(above)}: with confidence {level:.4g} for all of these at once, somebody holds "
-        f"them. The column users is {n:,} times the column {names.method(method)}."
+        f"them. The column people is {n:,} times the column {column}."
     )
 
 

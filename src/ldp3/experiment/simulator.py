@@ -147,7 +147,7 @@ class Simulator:
             start = chunk * oracle.chunk_size
             values = self.users(cell, start, min(start + oracle.chunk_size, data.n))
             reports = oracle.perturb(values, self._rng(cell, chunk))
-            _require_rows(oracle.perturb, reports, len(values), "row per user")
+            _require_rows(oracle.perturb, reports, len(values), "row per person")
             part = oracle.aggregate(reports)
             _require_tally(oracle, part, len(values))
             # left to right: real totals must not depend on who was first

@@ -201,7 +201,7 @@ def subset_counts(own: IntArray, blind: int, k: int, key: Key) -> IntArray:
     """How often each value is named by random subsets.
 
     `blind` users name `k` of all values; `own[v]` users name `k - 1` values other than `v`, and
-    their own value is not counted. Cost does not grow with the number of users.
+    their own value is not counted. Cost does not grow with the number of people.
 
     The domain is halved again and again. Of the users of a block only the numbers matter: how many
     hold a uniform r-subset of it (`free`), and how many have their own value somewhere in it and a

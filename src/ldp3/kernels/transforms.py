@@ -4,7 +4,7 @@ A butterfly draws random vectors, and their products with the users' own ones. U
 draw a vector $u$ and look at $\langle u, v \rangle$. Of the users only their numbers matter who
 share the digits of $u$ drawn so far, the digits of $v$ still to come, and a sum. Digit by digit,
 these groups are split at random, and those that have become alike are put together, as in a fast
-Fourier transform. The cost does not grow with the number of users.
+Fourier transform. The cost does not grow with the number of people.
 """
 
 from math import log2

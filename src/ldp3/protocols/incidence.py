@@ -3,7 +3,7 @@ r"""Hyperplanes through points: how often each is drawn by many users at once.
 Each of `keep[v]` users draws a uniform hyperplane through point $v$, and `blind` others draw any.
 Point by point this takes as many steps as there are users, or as there are pairs of a held point
 and a hyperplane through it. The butterfly takes about $t q^{t+2}$ binomial draws, whatever the
-number of users. It needs coordinates: with $T_n$ the trace of $\theta α^n$ in the field of $q$
+number of people. It needs coordinates: with $T_n$ the trace of $\theta α^n$ in the field of $q$
 elements, hyperplane $u$ has the vector $X_u = (T_u, …, T_{u+t-1})$ and point $v$ the vector $Y_v =
 H^{-1} X_v$ with $H_{ij} = T_{i+j}$, and $\langle X_u, Y_v \rangle = T_{u+v}$, which is 0 where $u +
 v \in D$.

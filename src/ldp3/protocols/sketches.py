@@ -2,7 +2,7 @@ r"""Protocols with a fixed family of hash functions: FLH, CMS, HCMS.
 
 Every user draws one of $k$ public functions into $m$ cells. The server then needs to hash only $k$
 times, not $n$ times, but which values collide is settled once for the whole collection, and no
-number of users averages that out: beside the noise of reports, the estimate of $f_v$ is off by an
+number of people averages that out: beside the noise of reports, the estimate of $f_v$ is off by an
 error of variance
 
 $$\frac{\sum_{w \ne v} f_w^2}{(m - 1) k}$$
@@ -128,7 +128,7 @@ class FLH(Sketch):
       n \mathrm{Var} = n \mathrm{Var}_{OLH} + n \frac{\sum_{w \ne v} f_w^2}{(g - 1) k}.$$
 
     A report is a function and a cell. Counting is fast, but biased given the functions: the second
-    term does not fall with the number of users. For simulation only.
+    term does not fall with the number of people. For simulation only.
 
     Parameters
     ----------

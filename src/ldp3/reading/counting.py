@@ -111,7 +111,7 @@ def _occurring(users: Users, counted: pl.DataFrame, reading: Reading) -> tuple[U
     """The domain of what occurs, in its order."""
     table = arranged(counted.group_by(LABEL).agg(pl.col(COUNT).sum()))
     if reading.top is not None:
-        table, notes = most_frequent(table, reading.top, "user", reading.other is None)
+        table, notes = most_frequent(table, reading.top, "person", reading.other is None)
         users = users.noting(*notes)
     else:
         users = users.noting(*_ids_note(table))
@@ -129,7 +129,7 @@ def _with_other(
     outside = ~pl.col(LABEL).is_in(pl.Series(domain, dtype=pl.String).implode())
     moved = int(counted.filter(outside)[COUNT].sum())
     if moved:
-        users = users.noting(f"{plural(moved, 'user')} with another value counted as {other!r}.")
+        users = users.noting(f"{plural(moved, 'person')} with another value counted as {other!r}.")
     relabelled = pl.when(outside).then(pl.lit(other)).otherwise(pl.col(LABEL)).alias(LABEL)
     counted = counted.with_columns(relabelled)
     return users, counted, [*(label for label in domain if label != other), other]
@@ -147,8 +147,8 @@ def most_frequent(
     if len(rest) and rest[COUNT][0] == kept[COUNT][-1]:
         edge = plural(int(rest[COUNT][0]), unit)
         notes.append(f"Values tie at the edge of the top {top:,} ({edge} each): the first stay.")
-    if len(rest) and unit == "user" and left_out:
-        number = plural(int(rest[COUNT].sum()), "user")
+    if len(rest) and unit == "person" and left_out:
+        number = plural(int(rest[COUNT].sum()), unit)
         notes.append(f"{number} with a value outside the top {top:,} left out.")
     return kept.sort("order").drop("order"), notes
 
@@ -170,8 +170,8 @@ def _in_domain(users: Users, counted: pl.DataFrame, domain: list[str]) -> pl.Dat
 
 def _too_few(table: pl.DataFrame) -> str:
     if len(table):
-        return f"every user holds {table[LABEL][0]!r}; at least two different values are needed."
-    return "holds no users, only a header or blank lines."
+        return f"everybody holds {table[LABEL][0]!r}; at least two different values are needed."
+    return "holds no values, only a header or blank lines."
 
 
 def _codes(users: Users, counted: pl.DataFrame, table: pl.DataFrame) -> IntArray:
@@ -254,7 +254,7 @@ def _ids_note(table: pl.DataFrame) -> list[str]:
     if d <= max(IDS * n, FEW):
         return []
     return [
-        f"Nearly every user has a value of their own (d = {d:,}, n = {n:,}): if these are ids, "
+        f"Nearly everybody has a value of their own (d = {d:,}, n = {n:,}): if these are ids, "
         f"choose another `column`; `top` or `bins` make fewer values."
     ]
 

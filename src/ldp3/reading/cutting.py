@@ -94,12 +94,12 @@ def _count_cells(users: Users, code: pl.Expr, domain: Bins | Grid, reading: Read
     counted = users.collect(coded.group_by(VALUE).agg(pl.col(COUNT).cast(pl.Int64).sum()))
     outside = int(counted.filter(pl.col(VALUE).is_null())[COUNT].sum())
     if outside:
-        users = users.noting(f"{plural(outside, 'user')} outside the range left out.")
+        users = users.noting(f"{plural(outside, 'person')} outside the range left out.")
     counted = counted.drop_nulls(VALUE)
     histogram = np.zeros(domain.d, dtype=np.int64)
     histogram[counted[VALUE].to_numpy()] = counted[COUNT].to_numpy()
     if not histogram.any():
-        raise users.error("no user lies inside the range.")
+        raise users.error("nobody lies inside the range.")
     values = None
     if reading.keep_values:
         each = users.collect(coded).drop_nulls(VALUE)
@@ -133,10 +133,10 @@ def _equal(users: Users, ends: Ends, size: int) -> Edges:
 def spread(users: Users, line: Line) -> Ends:
     """The smallest and the largest number, which must differ."""
     if line.low is None or line.high is None:
-        raise users.error("holds no users; at least two different values are needed.")
+        raise users.error("holds no values; at least two different values are needed.")
     if line.low == line.high:
         held = day(line.low) if line.dates else f"{line.low:g}"
-        raise users.error(f"every user holds {held}; at least two different values are needed.")
+        raise users.error(f"everybody holds {held}; at least two different values are needed.")
     return line.low, line.high
 
 
@@ -195,7 +195,7 @@ def _quantiles(
     places = np.unique(np.clip(places - nearer, 1, len(table) - 1))
     edges = np.concatenate([[low], table[VALUE].to_numpy()[places], [high]])
     if len(edges) <= size:
-        users = users.noting(f"Only {len(edges) - 1} bins: many users hold the same value.")
+        users = users.noting(f"Only {len(edges) - 1} bins: many people hold the same value.")
     return users, tuple(edges.tolist())
 
 

@@ -52,7 +52,7 @@ def _chosen(users: Users, reading: Reading) -> Users:
     names = users.schema().names()
     users = choose(users, reading)
     if reading.column and not reading.counts and COUNT in names and len(names) == 2:
-        return users.noting(f"{COUNT!r} was not read; `counts` if it holds numbers of users.")
+        return users.noting(f"{COUNT!r} was not read; `counts` if it holds numbers of people.")
     return users
 
 

@@ -107,7 +107,7 @@ def _header(
     if len(rows) < 2:
         return False, ()
     found = _in_domain(rows[0], reading, domain) or find_header(rows, source)
-    what, how = ("a header", "header=False") if found.header else ("a user, not a header", "header")
+    what, how = ("a header", "header=False") if found.header else ("a value", "header")
     note = f"The first row is read as {what}: {found.why}; `{how}` overrules."
     return found.header, (note,)
 
@@ -115,7 +115,7 @@ def _header(
 def _in_domain(
     first: Sequence[str], reading: Reading, domain: Collection[str] | None
 ) -> Evidence | None:
-    """The first row is a user's if its value is one of the domain."""
+    """The first row is a person's if its value is one of the domain."""
     if domain is None or (len(first) > 1 and reading.column is None):
         return None
     place = int(reading.column[0]) if reading.column is not None and len(first) > 1 else 1
@@ -143,7 +143,7 @@ def find_header(rows: list[list[str]], source: str) -> Evidence:
     more = ", …" if len(rows[0]) > 4 else ""
     why = f"; {found[0].why}, but {_opposite(found).why}" if found else ""
     raise InDoubt(
-        f"{source}: the first row ({shown}{more}) may be a header or a user{why}.",
+        f"{source}: the first row ({shown}{more}) may be a header or a value{why}.",
         "header=True",
         "header=False",
     )

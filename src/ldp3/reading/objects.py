@@ -24,7 +24,7 @@ def from_object(data: object) -> Users:
     except (TypeError, ValueError, pl.exceptions.PolarsError, OverflowError) as error:
         reason = str(error).strip().splitlines()[0]
         raise InvalidData(
-            f"{what}: values of one kind are needed, one per user ({reason})."
+            f"{what}: values of one kind are needed, one per person ({reason})."
         ) from None
     if isinstance(table, pl.DataFrame):
         return Users(_name(data), what, table.lazy())
@@ -32,13 +32,13 @@ def from_object(data: object) -> Users:
 
 
 def is_column_of_counts(data: Any) -> bool:
-    """Whether it is a `Counter`, a dict or what pandas' `value_counts` gives: numbers of users.
+    """Whether it is a `Counter`, a dict or what pandas' `value_counts` gives: numbers of people.
 
     A Series that may as well be a column of values is refused.
     """
     if isinstance(data, Mapping):
         if not all(whole(as_python(users), 0) for users in data.values()):
-            raise InvalidData(f"{type(data).__name__}: numbers of users are needed, one per value.")
+            raise InvalidData(f"{type(data).__name__}: needs numbers of people, one per value.")
         return True
     if not _is_pandas(data) or type(data).__name__ != "Series":
         return False
@@ -61,7 +61,7 @@ def _ways(data: Any) -> str:
     own = data.name or COUNT
     return (
         f"`.rename_axis('value').reset_index(name={own!r})` with `counts=True` for numbers of "
-        f"users, `.to_numpy()` for values, one per user"
+        f"people, `.to_numpy()` for values, one per person"
     )
 
 

@@ -62,13 +62,13 @@ class Reading:
         Column that holds the values, by name or by position counted from 1; two for a grid
         (lat,lon). A name means that a text file has a header.
     header
-        Whether the first row of a text file or a sheet holds names, not a user. Default: by
+        Whether the first row of a text file or a sheet holds names, not a value. Default: by
         evidence, with a note, and refused in doubt.
     delimiter
         What separates the columns of a text file: one character, or tab. Default: a comma, a
         semicolon, a tab or a bar, by evidence, with a note.
     counts
-        Each row holds a value and a number of users (the column called "count", else the last).
+        Each row holds a value and a number of people (the column called "count", else the last).
     domain
         File with every possible value, one per row; values nobody holds are kept, in its order.
     domain_size
@@ -79,7 +79,7 @@ class Reading:
         The label that stands for every value that `top` or `domain` leaves out, so that nobody is
         left out; it is the last of the domain.
     pick
-        Which item of a transaction is the user's value: most_frequent (of equals, the first in
+        Which item of a transaction is the person's value: most_frequent (of equals, the first in
         line), first, last, or random (each occurrence alike, the same draw every time).
     bins
         Cut numbers or dates into this many bins of equal width, or of equally many users
@@ -105,8 +105,8 @@ class Reading:
         How dates in text are written, as %d.%m.%Y or %m/%d/%y %H:%M; they are read as 2013-02-01.
     input_format
         What the file holds, where its ending does not say: lines (one value each), csv, json,
-        jsonl, parquet, arrow, excel, or transactions (one user per line, items separated by spaces
-        or commas).
+        jsonl, parquet, arrow, excel, or transactions (one person per line, items separated by
+        spaces or commas).
     keep_values
         Keep each user's value in the order of the file, not only the histogram.
     """
@@ -169,7 +169,7 @@ class Reading:
         wrong = self._among(*tables, "decimal", "date_format")
         if wrong:
             raise InvalidParameter(
-                f"{who}: transactions, one user per line, know no {_flags(wrong)}; for a table "
+                f"{who}: transactions, one person per line, know no {_flags(wrong)}; for a table "
                 f"leave `pick` out and use `input_format=csv`."
             )
 

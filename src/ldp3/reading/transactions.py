@@ -1,4 +1,4 @@
-"""Transactions: one user per line, several items each."""
+"""Transactions: one person per line, several items each."""
 
 from dataclasses import replace
 
@@ -29,7 +29,7 @@ def single_values(users: Users, reading: Reading) -> tuple[Users, list[str] | No
     empty = _number_of_lines(users) - len(values)
     if empty:
         which = f"in the top {reading.top:,}" if reading.top and not reading.other else "at all"
-        notes = (*notes, f"{plural(empty, 'user')} without an item {which} left out.")
+        notes = (*notes, f"{plural(empty, 'person')} without an item {which} left out.")
     if not len(values):
         raise users.error("holds no items.")
     return replace(users, frame=values.lazy(), whole=None).noting(*notes), domain
@@ -80,7 +80,7 @@ def _pick(items: pl.DataFrame, pick: Pick) -> tuple[pl.DataFrame, tuple[str, ...
         best = each.filter(pl.col(COUNT) == pl.col(COUNT).max().over(ROW))
         tied = best.filter(pl.len().over(ROW) > 1)[ROW].n_unique()
         if tied:
-            note = (f"{plural(tied, 'user')} with several most frequent items: the first in line.",)
+            note = (f"{plural(tied, 'person')} with several most frequent items: the first one.",)
         chosen = best.sort(PLACE)
     elif pick == "random":
         draws = stream(0, "pick").random(len(items))

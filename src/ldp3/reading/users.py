@@ -224,7 +224,7 @@ def _find(users: Users, names: list[str], column: str | int) -> str:
 
 def _count_column(users: Users, names: list[str]) -> str:
     if len(names) < 2:
-        raise users.error("`counts` needs two columns, a value and a number of users.")
+        raise users.error("`counts` needs two columns, a value and a number of people.")
     return COUNT if COUNT in names and users.header else names[-1]
 
 
@@ -269,10 +269,10 @@ def _with_counts(users: Users, columns: list[pl.Expr], count: str) -> Users:
         place, value = checked.first_where(pl.col("wrong"))
         header = "" if users.header else "; if the first row is a header, use `header`"
         raise users.error(
-            f"{place}: {value!r} is not a number of users, a whole number of at least 0{header}."
+            f"{place}: {value!r} is not a number of people, a whole number of at least 0{header}."
         )
     if total >= 2**62:
-        raise users.error(f"the counts add up to {total:.1e} users, more than can be counted.")
+        raise users.error(f"the counts add up to {total:.1e} people, more than can be counted.")
     return users.selecting(*columns, number.fill_null(0).alias(COUNT))
 
 

@@ -237,7 +237,7 @@ def _section(found: Recommendation, advice: Advice) -> Iterator[Passage]:
         yield Items([f"Deploy {choice}", f"{expected} {measured}", enough])
     yield " ".join([*_as_good(found, advice), *_open(found, advice)])
     if advice.command and not worth.useless:
-        yield "Next, the plan of the collection:"
+        yield "Next, unless `save` wrote it, the plan of the collection:"
         yield Snippet(advice.command, "bash")
 
 

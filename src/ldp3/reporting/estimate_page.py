@@ -1,10 +1,11 @@
 """The estimate of a real collection as one HTML page, which sorts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 import polars as pl
 
+from ldp3.collection.estimate_table import heads
 from ldp3.reporting.html import render, script
 from ldp3.results import names
 
@@ -25,19 +26,13 @@ class Estimated(Protocol):
     def about(self) -> Mapping[str, Any]: ...
 
 
-NUMBERS = ("frequency", "low", "high", "processed", "processed_low", "processed_high")
-HEADS = {"processed_low": "from", "processed_high": "to"}
-
-
 def estimate_page(answer: Estimated) -> str:
     """Labels, frequencies, intervals and post-processed values, as bars and numbers."""
     about, table = answer.about, answer.table.with_row_index("place")
     each = "for all values at once" if about["simultaneous"] else "each"
     left_out = ", ".join(f"{count:,} {reason}" for reason, count in about["refused"].items())
     top = max(float(x) for name in ("high", "processed") for x in table[name]) or 1.0
-    numbers = [name for name in NUMBERS if name in table.columns]
-    method = names.method(about["method"])
-    heads = {**HEADS, "processed": method}
+    columns = heads(table, about["method"])
     ordered = bool(about.get("ordered"))
     shown = table if ordered else table.sort("frequency", descending=True, maintain_order=True)
     context = {
@@ -45,18 +40,18 @@ def estimate_page(answer: Estimated) -> str:
         "facts": f"{about['n']:,} reports · {names.protocol(about['protocol'])}, "
         f"ε = {about['epsilon']:g} · {about['confidence']:.4g} confidence, {each}",
         "interval": about["interval"],
-        "method": method,
+        "method": names.method(about["method"]),
         "left_out": f"Reports left out: {left_out}." if left_out else "",
         "remarks": about.get("remarks", []),
         "marks": about.get("marks", ""),
-        "heads": [*(heads.get(name, name) for name in numbers), "users"],
-        "rows": [_row(top, row, numbers) for row in shown.to_dicts()],
+        "heads": [*columns.values(), "people"],
+        "rows": [_row(top, row, columns) for row in shown.to_dicts()],
         "ordered": ordered,
     }
     return render("estimate.html", context, [script("estimate.js")])
 
 
-def _row(top: float, row: Mapping[str, Any], numbers: Sequence[str]) -> dict[str, Any]:
+def _row(top: float, row: Mapping[str, Any], columns: Iterable[str]) -> dict[str, Any]:
     """The numbers of one value, and where its marks stand in a chart that ends at `top`."""
 
     def share(x: float) -> str:
@@ -70,5 +65,5 @@ def _row(top: float, row: Mapping[str, Any], numbers: Sequence[str]) -> dict[str
         "low": share(row["low"]),
         "width": share(row["high"] - row["low"]),
         "point": share(row["frequency"]),
-        "numbers": [*(f"{row[name]:.5f}" for name in numbers), f"{row['users']:,}"],
+        "numbers": [*(f"{row[name]:.5f}" for name in columns), f"{row['users']:,}"],
     }

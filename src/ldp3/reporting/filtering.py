@@ -156,7 +156,7 @@ def _check_truth(results: Results) -> None:
     data = results.datasets[name]
     if (data.n, data.d) != (n, d):
         raise InvalidData(
-            f"The table is of n = {n:,} users and d = {d:,} values, but the truth beside it of "
+            f"The table is of n = {n:,} people and d = {d:,} values, but the truth beside it of "
             f"n = {data.n:,} and d = {data.d:,}."
         )
 

@@ -152,7 +152,7 @@ def _facts(found: Findings) -> str:
         f"{_counted(len(found.protocols), 'protocol')} × {_counted(len(found.methods), 'method')}"
     )
     return (
-        f"{found.n:,} users, {found.d:,} values · ε {epsilons} · {grid} · "
+        f"{found.n:,} people, {found.d:,} values · ε {epsilons} · {grid} · "
         f"{_counted(found.repeats, 'repeat')}"
     )
 
@@ -195,10 +195,10 @@ def origin(found: Findings) -> dict[str, str]:
     ways = " and ".join(found.results.table["simulate"].unique(maintain_order=True))
     own = [entry for entry in _data(manifest) if entry.get("name") == found.dataset]
     facts = {
-        "Dataset": f"{found.dataset}: {found.n:,} users, {found.d:,} values",
+        "Dataset": f"{found.dataset}: {found.n:,} people, {found.d:,} values",
         "SHA-256 of the data": own[0].get("digest") if own else None,
         "Seed": manifest.get("seed"),
-        "Simulation": "every user perturbed" if ways == "users" else ways,
+        "Simulation": "every person's value perturbed" if ways == "users" else ways,
         "Reference": manifest.get("reference"),
         "Notes": " ".join(_texts(manifest.get("notes"))),
         "Plug-ins": _pairs(manifest.get("plugins")),

@@ -139,7 +139,7 @@ def _read_dataset(given: object, source: str) -> Dataset:
     if not isinstance(name, str):
         raise InvalidData(f"{source!r}: the name of a dataset is a text, got {short(name, 60)}.")
     if not isinstance(users, list) or not all(whole(each, 0, 2**62) for each in users):
-        raise InvalidData(f"{source!r}: the users of each value are a list of whole numbers.")
+        raise InvalidData(f"{source!r}: `users`, how many hold each value, are whole numbers.")
     return Dataset(name, Domain.read(given["domain"], source), np.array(users, dtype=np.int64))
 
 

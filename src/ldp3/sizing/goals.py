@@ -119,7 +119,7 @@ class ValueGoal(Goal):
         return n
 
     def _errors(self, support: Support, n: IntArray) -> FloatArray:
-        """Of the count to be expected, which is whole, for each number of users."""
+        """Of the count to be expected, which is whole, for each number of people."""
         p, q, alpha = support.p, support.q, (1 - self.confidence) / 2
         share = self.frequencies[self.place]
         counts = np.round(n * (q + share * (p - q))).astype(np.int64)
@@ -172,7 +172,7 @@ class SumGoal(Goal):
         doubt = 200 * np.std(sums, ddof=1) / np.sqrt(len(sums)) / np.mean(sums)
         return (
             f"By {len(sums)} simulated collections for each protocol: an error is known to about "
-            f"± {number(doubt, 1)} % of itself, users to ± {number(2 * doubt, 1)} %; what differs "
+            f"± {number(doubt, 1)} % of itself, people to ± {number(2 * doubt, 1)} %; what differs "
             f"by less is as good."
         )
 
@@ -211,7 +211,7 @@ class OrderGoal(Goal):
     top
         How many of them.
     known
-        What was found for a protocol serves all numbers of users.
+        What was found for a protocol serves all numbers of people.
     """
 
     top: int = 10
@@ -293,7 +293,7 @@ class OrderGoal(Goal):
         )
 
     def _needed(self, oracle: FrequencyOracle) -> FloatArray:
-        """The root of the number of users from which on each draw leaves the order right."""
+        """The root of the number of people from which on each draw leaves the order right."""
         if repr(oracle) not in self.known:
             self.known[repr(oracle)] = self._found(oracle)
         return self.known[repr(oracle)]

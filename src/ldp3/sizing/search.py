@@ -1,4 +1,4 @@
-"""The least number of users, or the least ε, that keeps an error: by bisection."""
+"""The least number of people, or the least ε, that keeps an error: by bisection."""
 
 from collections.abc import Callable
 from math import exp, inf, log
@@ -12,7 +12,7 @@ CLOSE = 1e-4  # ε, as a share
 
 
 def least_users(error: Callable[[int], float], wanted: float, close: float = 0.0) -> int:
-    r"""A number of users whose error is at most `wanted`, while that of one fewer is more.
+    r"""A number of people whose error is at most `wanted`, while that of one fewer is more.
 
     To a share of `close`, where errors are simulated, which is dear. Errors fall nearly as
     $1/\sqrt n$, so the search starts close to its end.
@@ -23,8 +23,8 @@ def least_users(error: Callable[[int], float], wanted: float, close: float = 0.0
         low, high = high, high * 2
         if high > MOST_USERS:
             raise InvalidParameter(
-                f"No number of users up to 10¹⁵ has an `error` of {wanted:g}: allow more, or raise "
-                f"`epsilon`."
+                f"No number of people up to 10¹⁵ has an `error` of {wanted:g}: allow more, or "
+                f"raise `epsilon`."
             )
     while low > 0 and error(low) <= wanted:
         low, high = low // 2, low

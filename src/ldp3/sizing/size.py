@@ -63,7 +63,7 @@ class Size:
         users are asked for, whom to ask in all. None where no ε is enough.
     repeated
         The best option if the same people are asked in all of them, and ε is to be spent once over
-        all; None where no number of users is enough, or ε was asked for.
+        all; None where no number of people is enough, or ε was asked for.
     simulated, source
         Whether errors come from simulated collections, or from theory; the same in words.
     shuffled
@@ -100,7 +100,7 @@ class Size:
         import polars as pl
 
         shown: dict[Asked, Column] = {
-            "users": Column("users", "users", "{:,}".format),
+            "users": Column("users", "people", "{:,}".format),
             "epsilon": Column("epsilon", "ε", lambda epsilon: number(_rounded_up(epsilon))),
             "error": Column("error", "error", partial(_error, self)),
         }
@@ -324,7 +324,7 @@ def _headline(found: Size) -> str:
     best, sure = found.best, f"{100 * found.confidence:g} % confidence"
     held = f"a value that {percent(found.share, 3)} hold" if found.share else "a value nobody holds"
     off, top = _error(found, best.error), found.goal.removeprefix("top").strip()
-    taken, users = names.protocol(best.protocol), plural(best.users, "user")
+    taken, users = names.protocol(best.protocol), plural(best.users, "person")
     if found.asked == "error":
         answers = {"value": f"{off} at {sure} for {held}", "l1": f"An ℓ1 of {off} in the mean"}
         wrong = f"{off} of collections have the {top} most frequent values in the wrong order"
@@ -358,10 +358,10 @@ def _cheaper(found: Size) -> str:
     if not worth:
         return ""
     small = min(worth, key=lambda o: o.bits)
-    what = {"users": "users", "epsilon": "ε", "error": "error"}[found.asked]
+    what = {"users": "people", "epsilon": "ε", "error": "error"}[found.asked]
     more = f"{percent(_more(found, small), 1)} more {what}"
     bits = f"{small.bits:,} bits instead of {best.bits:,}"
-    return f"{names.protocol(small.protocol)} takes {more} and sends {bits}."
+    return f"{names.protocol(small.protocol)} sends {bits}, for {more}."
 
 
 def _more(found: Size, option: Option) -> float:
@@ -374,8 +374,7 @@ def _half(found: Size) -> str:
     if half is None:
         return "If only half of them answer, no ε makes good for it."
     if found.asked == "users":
-        people = plural(half.users, "person", "people")
-        return f"If only half of those who are asked answer, ask {people}."
+        return f"If only half of those who are asked answer, ask {plural(half.users, 'person')}."
     then = f"ε = {_epsilon(half)}" if found.asked == "epsilon" else _error(found, half.error)
     return f"If only half of them answer: {then}, with {names.protocol(half.protocol)}."
 
@@ -399,9 +398,9 @@ def _rounds(found: Size) -> list[str]:
     spent = number(rounds * _rounded_up(best.epsilon), 4)
     same = f"The same people every time spend ε = {spent} if every report is fresh."
     if found.asked != "epsilon":
-        then = "no number of users is enough"
+        then = "no number of people is enough"
         if again is not None:
-            needed = plural(again.users, "user") if found.asked == "users" else ""
+            needed = plural(again.users, "person") if found.asked == "users" else ""
             protocol = names.protocol(again.protocol)
             then = f"{needed or _error(found, again.error)}, with {protocol}"
         each = f"{best.epsilon / rounds:.3g}"

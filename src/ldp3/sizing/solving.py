@@ -119,7 +119,7 @@ class Solver:
         try:
             given = (best.users, None) if asked == "error" else (None, best.error)
             return self.options(each, *given)[0]
-        except (InvalidParameter, IndexError):  # too small an ε for any protocol or number of users
+        except (InvalidParameter, IndexError):  # too small an ε for any protocol or population
             return None
 
     def _oracle(self, choice: Choice, epsilon: float) -> FrequencyOracle | None:

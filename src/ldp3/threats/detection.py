@@ -115,9 +115,9 @@ class Inspection:
 
     def _verdict(self) -> str:
         if not self.applied:
-            return "No test applies: whether users are fake cannot be told."
+            return "No test applies: whether reports are fake cannot be told."
         verdict = "Suspicious" if self.suspicious else "Nothing suspicious"
-        said = [f"{verdict}, where honest reports are called so in {self.alpha:.3g} of cases."]
+        said = [f"{verdict} (false alarms: at most {percent(self.alpha)} of honest collections)."]
         if self.fakes is not None:
             said.append(f"About {plural(self.fakes, 'fake user')} would explain it.")
         if self.targets:
@@ -202,8 +202,8 @@ def below_zero_test(
     share = percent(estimate.frequencies[lowest], 3)
     seen = noise.n - binom.ppf(alpha / d, noise.n, noise.support.q) / noise.support.q
     text = (
-        f"the lowest of {d:,} estimates is {share}, of {name(lowest)}; from about {seen:,.0f} fake "
-        f"users on who leave out a value that nobody holds, this test sees them."
+        f"the lowest of {d:,} estimates is {share}, of {name(lowest)}. This test sees about "
+        f"{seen:,.0f} fake users or more, if they leave out a value that nobody holds."
     )
     return HonestyTest("below zero", min(1.0, float(chance[lowest]) * d), text)
 

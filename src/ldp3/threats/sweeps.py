@@ -28,9 +28,9 @@ EPSILON = Column("epsilon", "ε", "{:g}".format)
 PROTOCOL = Column("protocol", "protocol", names.protocol)
 UNKNOWN = dict.fromkeys(("guessed", "standard_error", "how", "blind", "ceiling"))
 GUESSES = (
-    "guessed: how often the best guess is right, with its standard error, or ≈ for a sum as if all "
-    "values were supported independently, where any four are; blind: without any report; ceiling: "
-    "what no protocol of this ε exceeds, whatever the attacker knows beforehand."
+    "guessed: how often the best guess is right; ±: its standard error, or ≈ where all values "
+    "are taken as supported independently, though only any four are; blind: without any report; "
+    "ceiling: what no protocol of this ε exceeds, whatever the attacker knows beforehand."
 )
 
 
@@ -102,7 +102,7 @@ def costs(
     said = (
         f"{enough} {overtake[0]} over {overtake[1]} under "
         f"{_where(least)}{more}. {overtake[1]} leads by {percent(lead, 3)} of "
-        f"{plural(users.n, 'user')}."
+        f"{plural(users.n, 'person')}."
     )
     shown = table(
         frame,

@@ -129,7 +129,7 @@ def own_randomness(case: AttackCase) -> Iterator[Finding]:
     yield exact("Randomness comes from the generator alone", same, f"{FAKES} fake users, twice")
     yield no_global("No global generator is used", touched)
     own = np.array_equal(known, case.attack.honest)
-    yield exact("What honest users hold is left untouched", own, "compared afterwards")
+    yield exact("What honest people hold is left untouched", own, "compared afterwards")
 
 
 def stated_rates(case: AttackCase) -> Iterator[Finding]:

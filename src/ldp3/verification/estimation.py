@@ -88,12 +88,12 @@ def _large_batches(case: OracleCase, reports: Reports, whole: Tally) -> Iterator
 
 
 def nobody(case: OracleCase) -> Iterator[Finding]:
-    """No users give the empty tally, which adds nothing."""
+    """No people give the empty tally, which adds nothing."""
     oracle, none = case.oracle, np.zeros(case.oracle.d, dtype=np.int64)
     some = oracle.aggregate(oracle.perturb(np.arange(7) % oracle.d, case.stream("nobody")))
     for nothing in (oracle.empty, oracle.simulate(none, case.stream("nobody"))):
         sound = nothing.n == 0 and _difference(some + nothing, some) == 0
-        yield exact("No users give the empty tally, which adds nothing", sound, f"n={nothing.n}")
+        yield exact("No people give the empty tally, which adds nothing", sound, f"n={nothing.n}")
 
 
 def counting(case: OracleCase) -> Iterator[Finding]:

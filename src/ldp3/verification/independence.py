@@ -97,7 +97,7 @@ def neighbours(case: OracleCase) -> Iterator[Finding]:
     chooses which of two values to hold. Where a report shows something, the user at any distance
     holds either value with probability ½: exact.
     """
-    name = "A report tells nothing of other users' values"
+    name = "A report tells nothing of other people's values"
     users = _crowd(case)
     if users >= 64:
         yield persistent(name, case, _neighbours_p, users, " distances")
@@ -137,10 +137,10 @@ def _coins(case: OracleCase, reports: Reports, v: int) -> list[BoolArray]:
 
 
 def independence(case: OracleCase) -> Iterator[Finding]:
-    """Reports of different users are independent, at every distance."""
-    name, draws = "Reports of different users are independent", case.size * (len(case.values) + 1)
+    """Reports of different people are independent, at every distance."""
+    name, draws = "Reports of different people are independent", case.size * (len(case.values) + 1)
     yield persistent(name, case, _sequences_p, draws, " distances")
-    name = "No bit of a report goes with a bit of the next user's"
+    name = "No bit of a report goes with a bit of the next person's"
     yield persistent(name, case, _next_users_p, 2 * case.size, " pairs of bits")
 
 

@@ -20,7 +20,7 @@ COINCIDENCES = 1e-9  # expected by chance, at the most, where none may happen
 
 
 def one_form(case: OracleCase) -> Iterator[Finding]:
-    """Reports have one form, whatever the value and the number of users."""
+    """Reports have one form, whatever the value and the number of people."""
     forms = set()
     for n in (0, 1, 2, 65):
         for v in case.values:
@@ -31,7 +31,7 @@ def one_form(case: OracleCase) -> Iterator[Finding]:
     only = next(iter(forms))
     sound = len(forms) == 1 and isinstance(only[1], tuple) and only[0] != "object"
     evidence = "; ".join(f"{kind} {shape}" for kind, shape in sorted(forms, key=str))
-    name = "Reports are an array with one row per user, of one form for every value"
+    name = "Reports are an array with one row per person, of one form for every value"
     yield exact(name, sound, evidence)
 
 

@@ -38,7 +38,7 @@ def _own_randomness(case: OracleCase, histogram: IntArray) -> Iterator[Finding]:
     same = np.array_equal(first.total, again.total) and np.array_equal(histogram, before)
     yield exact("`simulate` draws from its generator alone", same, "drawn twice, input compared")
     n = int(histogram.sum())
-    yield exact("`simulate` counts its users", first.n == n, f"{first.n} of {n}")
+    yield exact("`simulate` counts its people", first.n == n, f"{first.n} of {n}")
 
 
 def _same_law_p(case: OracleCase, histogram: IntArray, runs: int) -> FloatArray:

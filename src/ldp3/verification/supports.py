@@ -149,9 +149,9 @@ def every_value(case: OracleCase) -> Iterator[Finding]:
         what = f", for {count**2} pairs of values"
         yield persistent(name, case, _supported, count * each, what)
     else:
-        name = "Users who hold one value are estimated so, whichever it is"
+        name = "People who hold one value are estimated so, whichever it is"
         yield persistent(name, case, _estimated, count * each, f", for {count} values")
-        name = "Users who hold one value are estimated so on average"
+        name = "People who hold one value are estimated so on average"
         yield persistent(name, case, _estimated_on_average, count * each)
 
 

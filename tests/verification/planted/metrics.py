@@ -247,7 +247,7 @@ class UndefinedForNobody(HonestDistance):
 
 
 class NotZeroForCounts(HonestDistance):
-    """Takes the truth for a distribution, which numbers of users are not."""
+    """Takes the truth for a distribution, which numbers of people are not."""
 
     def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:
         return super().compare(truth, frequencies) + abs(1.0 - float(max(truth.sum(), 1.0)))
