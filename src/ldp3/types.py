@@ -254,7 +254,7 @@ class Dataset:
     domain
         What values there are.
     histogram
-        Number of users per value, shape `(d,)`.
+        Number of people per value, shape `(d,)`.
     values
         The users' codes in `[0, d)`, in the order of the file, if they were kept.
     notes
@@ -310,7 +310,7 @@ class Dataset:
 
     @cached_property
     def n(self) -> int:
-        """Number of users."""
+        """Number of people."""
         return int(self.histogram.sum())
 
     @cached_property

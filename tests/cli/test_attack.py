@@ -101,7 +101,7 @@ def test_infer_says_what_is_exact(run: Run) -> None:
     code, out, _ = run("attack infer -p oue --rounds 1 3 --prior uniform truth norm_sub", *DATA)
     assert code == 0
     said, table, legend = out.split("\n\n")
-    assert "of all values are guessed under OUE at ε = 1" in said
+    assert "of all values are guessed right under OUE at ε = 1" in said
     assert len(table.splitlines()) == 7
     assert all(line.split()[5] == "exact" for line in table.splitlines()[1:])
     assert "ceiling: what no protocol of this ε exceeds" in legend

@@ -85,7 +85,7 @@ def test_the_default_method_says_why_and_how_sure_it_is() -> None:
     text = found.render()
     assert text.splitlines()[2].split()[-4:] == [called, "from", "to", "people"]
     assert f"{called}: of all methods it lost least over many kinds of data; biased" in text
-    assert "about 0.9 hold the true frequency, counted over all values" in text
+    assert "Over all values, about 0.9 of the ranges" in text
     assert "unbiased" not in text
     assert json.loads(found.render("json"))["remarks"] == found.about["remarks"]
 

@@ -28,7 +28,7 @@ def convert(
     output
         The file to write.
     with_counts
-        Write each value once, with the number of its users (.csv, .parquet).
+        Write each value once, with the number of people who hold it (.csv, .parquet).
     """
     from ldp3.datasets.writing import write
     from ldp3.files import require_no_input

@@ -61,7 +61,7 @@ def recommend(
     max_bits
         Leave out protocols whose reports are longer.
     max_decode
-        Leave out protocols whose server would need more seconds, on one core, for all users.
+        Leave out protocols whose server would need more seconds, on one core, for all people.
     unbiased
         Choose among estimates without post-processing: nothing else is unbiased.
     distribution

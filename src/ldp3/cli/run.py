@@ -59,7 +59,7 @@ def run(
         best is settled, or to a ceiling that follows from the data and the grid.
     simulate
         exact draws what the server would count from its exact law, where the protocol knows it;
-        users perturbs the value of every user.
+        users perturbs the value of every person.
     reference
         What metrics compare with: the truth, or the raw estimate before post-processing.
     output

@@ -32,7 +32,7 @@ def size(
     quiet: options.Quiet = False,
     reading: options.ReadingFlags = options.AS_IT_IS,
 ) -> None:
-    """Users, ε, error: give two, get the third, with the best protocol.
+    """People, ε, error: give two, get the third, with the best protocol.
 
     The values are those of a sample (--data), or as many as --domain-size says.
 
@@ -41,7 +41,7 @@ def size(
     epsilon
         Privacy budget of one report.
     population
-        How many users report.
+        How many people report.
     error
         How far off the answer may be: 1% is one percentage point of a value's share. For l1 its
         mean, such as 0.1. For an order, how often it may be wrong: 5% by default.
@@ -58,7 +58,7 @@ def size(
     shuffled
         Say which central (ε, δ) holds, too, if a shuffler that you trust mixes the reports.
     delta
-        The δ of that promise, such as 1e-6: far below one over the users.
+        The δ of that promise, such as 1e-6: far below one over the people.
     central_epsilon
         In place of --epsilon, with --population and --delta: each protocol takes the largest ε that
         keeps this one if its reports are mixed, over all --rounds if these are given.

@@ -164,8 +164,8 @@ def _remarks(method: str, level: float, between: bool) -> list[str]:
     said = [f"{called}: {WHY[method]}."] if method in WHY else []
     if between:
         said.append(
-            f"Of the ranges from … to of {called}, about {level:.4g} hold the true frequency, "
-            f"counted over all values. For any single value only low and high are promised."
+            f"Over all values, about {level:.4g} of the ranges (from, to) of {called} hold the "
+            f"true frequency. For a single value only low and high promise it."
         )
     return said
 

@@ -27,7 +27,7 @@ class Synthetic(Source):
     d
         Size of the domain.
     n
-        Number of users.
+        Number of people.
     """
 
     ordered: ClassVar[bool] = False  # whether the shape lies along a line, as a bell does

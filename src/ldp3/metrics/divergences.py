@@ -26,7 +26,7 @@ class Divergence(Metric):
     Parameters
     ----------
     n
-        Number of users; the dataset's in an experiment, 10⁶ in a bare call.
+        Number of people; the dataset's in an experiment, 10⁶ in a bare call.
     """
 
     n: int | None = None

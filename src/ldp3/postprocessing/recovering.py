@@ -44,7 +44,7 @@ class LDPRecover(PostProcessor):
 
     distribution: ClassVar[bool] = True
     needs: ClassVar[str] = "p and q"
-    instead: ClassVar[str] = "norm_sub, unless users may be fake"
+    instead: ClassVar[str] = "norm_sub, unless reports may be fake"
 
     eta: float = 0.2
 

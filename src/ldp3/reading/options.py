@@ -41,7 +41,7 @@ class Cut:
     """Into how many bins a line is cut, and what they have in common.
 
     They are equally wide (``equal``), equally wide on a logarithmic scale (``log``), or hold about
-    equally many users (``quantiles``).
+    equally many people (``quantiles``).
     """
 
     size: int
@@ -74,7 +74,7 @@ class Reading:
     domain_size
         The values are the integers from 0 to one less than this.
     top
-        Keep the values that occur most often, this many; users left with none are left out.
+        Keep the values that occur most often, this many; people left with none are left out.
     other
         The label that stands for every value that `top` or `domain` leaves out, so that nobody is
         left out; it is the last of the domain.
@@ -82,13 +82,13 @@ class Reading:
         Which item of a transaction is the person's value: most_frequent (of equals, the first in
         line), first, last, or random (each occurrence alike, the same draw every time).
     bins
-        Cut numbers or dates into this many bins of equal width, or of equally many users
+        Cut numbers or dates into this many bins of equal width, or of equally many people
         (quantiles:20), or of equal width on a log scale (log:20), or at given edges (0,18,65,120).
     grid
         Cut two coordinates into rows x columns, as 15x15; the first column gives the row.
     within
         Range to cut into bins (low:high) or a grid (low:high,low:high), without its upper end;
-        users outside are left out. Default: what occurs.
+        people outside are left out. Default: what occurs.
     ordered
         The order of the values means something, as it does for bins, dates and decimals anyway;
         whole numbers alone are labels, such as ids.

@@ -31,7 +31,7 @@ class Requirements:
     bits
         Of a report.
     decode
-        Seconds of the server, for all users.
+        Seconds of the server, for all people.
     unbiased, distribution
         Whether estimates must be unbiased, or at least 0 and sum to one.
     """

@@ -112,7 +112,7 @@ class Findings:
 
     @property
     def n(self) -> int:
-        """Number of users."""
+        """Number of people."""
         return int(self.results.table["n"][0])
 
     @property

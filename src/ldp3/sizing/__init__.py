@@ -1,1 +1,1 @@
-"""Users, ε, error: give two, get the third."""
+"""People, ε, error: give two, get the third."""

@@ -148,7 +148,7 @@ def size(
     seed: int = 0,
     plugins: Iterable[str | Path] = (),
 ) -> Size:
-    """Users, ε, error: give two, get the third, for the best protocol.
+    """People, ε, error: give two, get the third, for the best protocol.
 
     Parameters
     ----------

@@ -78,7 +78,7 @@ class Solver:
                 found.append(replace(best, error=error))
         if not found:
             raise InvalidParameter(
-                f"No ε has an `error` of {error:g} with {plural(users, 'user')}: allow more, or "
+                f"No ε has an `error` of {error:g} with {plural(users, 'person')}: allow more, or "
                 f"ask more people."
             )
         return tuple(sorted(found, key=lambda option: option.epsilon))

@@ -71,8 +71,8 @@ def _verdict(place: pl.DataFrame) -> str:
         f"together by {percent(least['gain'])} of all people under "
         f"{combination(least['protocol'], least['method'])}, which gives least, and by "
         f"{percent(most['gain'])} under {combination(most['protocol'], most['method'])} "
-        f"({at.dataset} {said(at, 'attack', 'fake_users')}). Lying by the protocol would lift them "
-        f"by {percent(least['ceiling'])}."
+        f"({at.dataset} {said(at, 'attack', 'fake_users')}). Fake users who only lie about their "
+        f"value would lift them by {percent(least['ceiling'])}."
     )
 
 

@@ -173,9 +173,9 @@ def _most(frame: pl.DataFrame) -> str:
     most = known.row(0, named=True)
     reports = "report" if most["rounds"] == 1 else "reports"
     return (
-        f"{percent(most['guessed'], 3)} of all values are guessed under {_where(most)}, from "
-        f"{most['rounds']:,} {reports} with the prior {most['prior']}; {percent(most['blind'], 3)} "
-        f"without any report."
+        f"{percent(most['guessed'], 3)} of all values are guessed right under {_where(most)}, from "
+        f"{most['rounds']:,} {reports} and the prior {most['prior']}; from the prior alone, "
+        f"{percent(most['blind'], 3)}."
     )
 
 

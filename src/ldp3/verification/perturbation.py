@@ -102,7 +102,7 @@ def _few_seeds(case: OracleCase) -> Iterator[Finding]:
     values = np.full(users, v)
     made = (oracle.perturb(values, case.stream(f"seed {i}")) for i in range(count))
     equal = count - len({reports.tobytes() for reports in made})
-    evidence = f"{equal} of {count} batches of {users} users were drawn before"
+    evidence = f"{equal} of {count} batches of {users} people were drawn before"
     yield exact("Different generators give different reports", not equal, evidence)
 
 
