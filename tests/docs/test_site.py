@@ -83,7 +83,7 @@ def test_no_page_shows_a_stray_dollar(site: Path) -> None:
 
 def test_notebooks_show_what_they_print(site: Path) -> None:
     page = (site / "notebooks" / "compare.html").read_text(encoding="utf-8")
-    assert "336776 users" in page
+    assert "336776 people" in page
     assert "<svg" in page or "<img" in page
     assert str(ROOT) not in page
 

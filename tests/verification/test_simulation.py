@@ -44,7 +44,7 @@ class TwoTables(PureOracle):
 
 def joint_law(oracle: PureOracle) -> Finding:
     findings = simulation(OracleCase(oracle))
-    name = "`simulate` has the law of the user path, for 6 users"
+    name = "`simulate` has the law of the user path, for 6 people"
     return next(f for f in findings if f.check == name)
 
 

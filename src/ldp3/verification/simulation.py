@@ -28,7 +28,7 @@ def simulation(case: OracleCase) -> Iterator[Finding]:
         def p_values(again: OracleCase, n: int = n, runs: int = runs) -> FloatArray:
             return _same_law_p(again, case.crowd(n), again.count(runs, 50))
 
-        name = f"`simulate` has the law of the user path, for {n} users"
+        name = f"`simulate` has the law of the user path, for {n} people"
         yield persistent(name, case, p_values, 2 * case.count(runs, 50))
 
 
@@ -94,7 +94,7 @@ def crowds(case: OracleCase) -> Iterator[Finding]:
         def p_values(again: OracleCase, n: int = n) -> FloatArray:
             return np.concatenate([_crowd_p(again, h) for h in _histograms(again, n)])
 
-        name = f"`simulate` has the stated means and noise for {n:,} users"
+        name = f"`simulate` has the stated means and noise for {n:,} people"
         yield persistent(name, case, p_values, 2 * _drawn(case))
 
 
