@@ -1,4 +1,4 @@
-"""Which oracle? Noise, bits, time of client and server for every protocol of the literature.
+"""Which protocol? Noise, bits, time of client and server for every protocol of the literature.
 
 Noise is the stated one, n·Var of a value that nobody holds where all others are equally frequent,
 of n = 10⁶ users, which matters where a fixed family of hash functions has a floor; times are

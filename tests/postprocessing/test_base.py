@@ -96,5 +96,7 @@ def test_what_is_no_estimate_is_refused() -> None:
 
 
 def test_a_method_says_what_an_oracle_lacks() -> None:
-    with pytest.raises(InvalidData, match="EM: the oracle must have support probabilities p and q"):
+    with pytest.raises(
+        InvalidData, match="EM: the protocol must have support probabilities p and q"
+    ):
         ldp3.postprocess("em")(impure([0.7, 0.4, -0.1]))

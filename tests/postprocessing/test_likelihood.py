@@ -95,5 +95,5 @@ def test_each_says_which_oracles_it_serves() -> None:
         "mle": [True, False, False],
         "em": [True, True, False],
     }
-    with pytest.raises(ldp3.LDPError, match=r"MLE: the oracle must have .* exactly one value"):
+    with pytest.raises(ldp3.LDPError, match=r"MLE: the protocol must have .* exactly one value"):
         ldp3.postprocess("mle")(oue)

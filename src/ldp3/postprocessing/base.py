@@ -80,7 +80,7 @@ class PostProcessor(ABC):
     def require_applies(self, oracle: Oracle) -> None:
         """Refuse an oracle that the method does not serve, with the reason."""
         if not self.applies(oracle):
-            raise InvalidData(f"{type(self).__name__}: the oracle must have {self.needs}.")
+            raise InvalidData(f"{type(self).__name__}: the protocol must have {self.needs}.")
 
     def require_suited(self, domain: Domain) -> None:
         """Refuse values without an order, where the method goes by one."""
