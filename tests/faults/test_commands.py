@@ -34,12 +34,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "pages.csv").write_text("home\nsearch\ncart\nhome\n" * 500)
     plan = Plan("pages", ("home", "search", "cart"), "oue", 1.0)
     plan.save("plan.json")
-    server = Aggregator(plan)
     rows = plan.wire.encode(plan.oracle.perturb(np.arange(3), ldp3.stream(0)))
     (tmp_path / "reports.bin").write_bytes(rows.tobytes())
-    server.add(rows.tobytes())
-    server.save("counts.json")
-    server.save("more.json")
+    for name in ("counts.json", "more.json"):
+        server = Aggregator(plan)
+        server.add(rows.tobytes())
+        server.save(name)
     return tmp_path
 
 

@@ -71,7 +71,7 @@ hashing._take(users.astype(numpy.uint64), False, numpy.zeros(4, numpy.uint64))
 GRR = COUNT.join(["import ldp3, numpy; o = ldp3.oracle('grr', 1.0, 10); ", ""])
 SAY = (
     "from ldp3.kernels.compile import on_compile; "
-    "on_compile(lambda: print('compiling')).__enter__(); "
+    "told = on_compile(lambda: print('compiling')); told.__enter__(); "
 )
 
 

@@ -8,7 +8,7 @@ from ldp3.recommendation.race import Gap, Rules, Standing, look, looks, start, s
 
 ALPHA = 1e-6
 STATED = 0.05
-LOOKS = looks(10)
+LOOKS = (1, 2, 4, 8, 16, 32)
 POPULATIONS = 32
 EVEN = np.full(POPULATIONS, 1 / POPULATIONS)
 RULES = Rules(STATED, 0.0, LOOKS, EVEN)

@@ -10,7 +10,7 @@ import shlex
 import sys
 import traceback
 from collections.abc import Callable
-from pathlib import Path
+from os.path import exists
 from platform import python_version
 from typing import Annotated, Any, Literal
 
@@ -174,7 +174,7 @@ def _commands(arguments: list[str], doubt: InDoubt) -> str:
 
 
 def _unexpected(arguments: list[str], words: list[str]) -> str:
-    named = [word for word in words if Path(word).exists()]
+    named = [word for word in words if exists(word)]  # noqa: PTH110 (a name may be too long)
     if named and arguments[0] in ("run", "recommend", "size", "attack"):
         return f"Unexpected {words[0]!r}: data are given as -d {shlex.join(named)}."
     return f"Unexpected {shlex.join(words)!r}. See ldp3 --help."
