@@ -128,6 +128,7 @@ class Slow(HonestDirect):
         return super().perturb(values, rng)
 
 
+@pytest.mark.slow
 def test_a_slow_protocol_gets_fewer_draws_and_says_so() -> None:
     slow = Slow(epsilon=2.0, d=3, seconds=3e-4)
     verdict = ldp3.verify(slow)

@@ -4,6 +4,7 @@ People read these names; what is typed, or stored in a file, is the spec. Either
 """
 
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 from ldp3 import kinds, specs
@@ -78,9 +79,15 @@ def _one(kind: type, spec: str) -> str:
 
 def _class(kind: type, spec: str) -> type[Any] | None:
     """What a spec names; None if that is not at hand."""
+    return _looked_up(kind, spec, len(loaded()))
+
+
+@cache
+def _looked_up(kind: type, spec: str, files: int) -> type[Any] | None:  # noqa: ARG001
+    """Once for each number of plug-in files, as another one may bring the name."""
     with suppress(LDPError):
         name = specs.parse(spec)[0]
         ours = kinds.known(kind, name)
-        files = [m for m in loaded() if name in map(kinds.name_of, kinds.defined(m, kind))]
-        return kinds.look_up(kind, name, *([] if ours else files[:1]))
+        having = [m for m in loaded() if name in map(kinds.name_of, kinds.defined(m, kind))]
+        return kinds.look_up(kind, name, *([] if ours else having[:1]))
     return None
