@@ -58,7 +58,7 @@ GRID, POINT_GRID = 240, 300  # means, at most; of points
 STEPS, STEPS_AGAIN = 200, 100  # of EM: short of the maximum, where weights sit on a few points
 NOISE = 0.25  # variance of the root of a Poisson count
 MANY = 4096  # values from which on a collection costs so much that fewer populations must do:
-DRAWS, LEAST = (32, 12), (6, 4)  # up to so many values and beyond: in all, and of each world
+DRAWS, LEAST = (32, 10), (6, 3)  # up to so many values and beyond: in all, and of each world
 
 
 @dataclass(frozen=True, eq=False)
