@@ -49,11 +49,19 @@ def test_what_loses_to_the_usual_methods_in_some_world_is_not_chosen() -> None:
 
 
 def test_higher_scores_are_negative_and_errors_may_be_zero() -> None:
-    given = scores([-0.9] * 5, [-1.0] * 5)
+    given = scores([-0.96] * 5, [-1.0] * 5)  # within the guard
     found = regrets(given, np.ones(2, bool), PAIRS[:2], POINTS_TOO, BELIEVED)
-    assert found.score.tolist() == pytest.approx([0.1, 0.0])
+    assert found.score.tolist() == pytest.approx([0.04, 0.0])
     zero = regrets(scores([0.0] * 5, [0.0] * 5), np.ones(2, bool), PAIRS[:2], POINTS_TOO, BELIEVED)
     assert zero.score.tolist() == [0, 0]
+
+
+def test_the_guard_knows_that_more_may_be_better() -> None:
+    given = scores([-1.0] * 5, [-1.0] * 5, [-2.0, -2.0, -0.9, -0.9, -1.0])
+    found = regrets(given, np.ones(3, bool), PAIRS, POINTS_TOO, BELIEVED)
+    assert found.score[2] == np.inf  # a tenth less than the usual ones in one world
+    near = scores([-1.0] * 5, [-1.0] * 5, [-2.0, -2.0, -0.97, -0.97, -1.0])
+    assert regrets(near, np.ones(3, bool), PAIRS, POINTS_TOO, BELIEVED).score.argmin() == 2
 
 
 def test_within_the_margin_the_cheapest_is_chosen_and_beyond_it_the_best() -> None:

@@ -220,7 +220,8 @@ def regrets(
     more = np.where(tied, each - best, np.inf)
     found = np.divide(more, size, out=more, where=size > 0)
     score = (believed[worlds] @ found + found.max(axis=0)) / 2
-    safe = tied & (each <= (1 + GUARD) * _usual(each, pairs)).all(axis=0)
+    usual = _usual(each, pairs)
+    safe = tied & (each <= usual + GUARD * np.abs(usual)).all(axis=0)
     score = np.where(safe, score, np.inf) if safe.any() else score
     return Regrets(score, found.max(axis=0), _typical(means[:, world_of == POINTS]))
 

@@ -12,6 +12,7 @@ from ldp3 import kinds, specs
 from ldp3.errors import InvalidParameter, LDPError, as_path
 from ldp3.files import write_text
 from ldp3.kinds import summary
+from ldp3.printing import plural
 from ldp3.reporting.charts import charts
 from ldp3.reporting.filtering import clean, each_dataset, is_attacked
 from ldp3.reporting.findings import NUMBERS_CARRIED, Findings
@@ -109,7 +110,7 @@ def _dataset(found: Findings, attacked: UnderAttack | None) -> dict[str, Any]:
         ],
         "values": _values(found),
         "limit": _limit(found),
-        "repeats": _counted(found.repeats, "repeat"),
+        "repeats": plural(found.repeats, "repeat"),
         "origin": origin(found),
         "charts": list(charts(found)),
         "attacked": "" if attacked is None else _attacked(attacked),
@@ -148,12 +149,10 @@ def _library() -> str:
 
 def _facts(found: Findings) -> str:
     epsilons = ", ".join(f"{epsilon:g}" for epsilon in found.epsilons)
-    grid = (
-        f"{_counted(len(found.protocols), 'protocol')} × {_counted(len(found.methods), 'method')}"
-    )
+    grid = f"{plural(len(found.protocols), 'protocol')} × {plural(len(found.methods), 'method')}"
     return (
         f"{found.n:,} people, {found.d:,} values · ε {epsilons} · {grid} · "
-        f"{_counted(found.repeats, 'repeat')}"
+        f"{plural(found.repeats, 'repeat')}"
     )
 
 
@@ -183,10 +182,6 @@ def _values(found: Findings) -> str:
     if found.frequencies is None or len(found.frequencies.labels) == found.d:
         return "All values"
     return f"The {len(found.frequencies.labels)} most frequent of {found.d:,} values"
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def origin(found: Findings) -> dict[str, str]:
