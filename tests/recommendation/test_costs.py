@@ -66,3 +66,4 @@ def test_people_are_told_in_people() -> None:
     assert "all values come out" in replace(one, ranked=9).expected(100_000, 9)
     assert "remains open" in replace(one, ranked=0).expected(100_000, 9)
     assert "comes out first" in replace(one, ranked=1).expected(100_000, 9)
+    assert "(above 120 %)" in replace(one, threshold=1.2).sentences(9, 0.95)

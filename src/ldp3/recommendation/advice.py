@@ -335,7 +335,7 @@ def _verdict(found: Recommendation, advice: Advice) -> str:
         [advice.best, *advice.tied, *(c for c in advice.defaults if not c.tied)],
         advice.considered,
         found.confidence,
-        instead=f"within {100 * found.margin:.3g} % of the {extreme}" if advice.instead else "",
+        instead=f"within {percent(found.margin, 3)} of the {extreme}" if advice.instead else "",
     ).sentences()
     preferred = (
         f"It is preferred to {advice.lowest.name}, which measured {extreme} with "

@@ -159,7 +159,7 @@ class Worth:
     def sentences(self, d: int, confidence: float) -> str:
         """Which values can be read, in words."""
         sure = f"at {100 * confidence:g} % confidence"
-        above = f"(above {100 * self.threshold:.2g} %)"
+        above = f"(above {percent(self.threshold)})"
         if not self.standing_out:
             return f"No value stands out of the noise of all {d:,} {sure} {above}."
         more = ", …" if self.standing_out > len(self.labels) else ""
