@@ -103,16 +103,19 @@ def domains() -> Iterator[dict[str, Any]]:
     yield _domain("numbers as labels", in_order, ("0.5", "1e-07", "2"))
     yield _domain("integers", Integers(5), (0, 4, 5, -1), epsilon=1e-05)
     yield _domain("integers and other", Integers(5, other="more"), (0, 4, 5, -1, "more"))
+    mixed = Plan("shuffled", ["yes", "no"], "grr", 1.0, batch=10_000, delta=1e-09)
+    yield {"plan": mixed.describe(), "codes": _codes(mixed, ("yes", "no"))}
 
 
 def _domain(
     name: str, domain: Domain, values: Iterable[object], epsilon: float = 1.0
 ) -> dict[str, Any]:
     plan = Plan(name, domain, "oue", epsilon)
-    return {
-        "plan": plan.describe(),
-        "codes": [{"value": value, "code": _code(plan, value)} for value in values],
-    }
+    return {"plan": plan.describe(), "codes": _codes(plan, values)}
+
+
+def _codes(plan: Plan, values: Iterable[object]) -> list[dict[str, object]]:
+    return [{"value": value, "code": _code(plan, value)} for value in values]
 
 
 def _code(plan: Plan, value: object) -> int | None:
