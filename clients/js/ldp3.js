@@ -135,9 +135,10 @@ function unary(d, own, other) {
   need(own > other, "ε is too small to tell the own bit from another");
   const draw = (value, out) => {
     for (let start = 0; start < d; start += MOST_WORDS) {
-      take(Number(d) - start).forEach((drawn, i) => {
-        if (drawn < (start + i === value ? own : other)) setBit(out, start + i);
-      });
+      const words = take(Number(d) - start);
+      for (let i = 0; i < words.length; i++) {
+        if (words[i] < (start + i === value ? own : other)) setBit(out, start + i);
+      }
     }
   };
   return { constants: { own, other }, bits: Number(d), draw };
@@ -350,8 +351,9 @@ function domainOf({ labels, integers, edges, grid, closed = false, dates = false
     };
     return [labels.length, (value) => {
       if (value instanceof Date) return spelt(daysIn, daysIn(value) ?? NaN);
-      const exact = codes.get(String(value).trim());
-      return exact === undefined && typeof value === "number" ? spelt(numberIn, value) : exact;
+      const written = typeof value === "string" || typeof value === "boolean" || Number.isInteger(value);
+      const exact = written ? codes.get(String(value).trim()) : undefined;
+      return exact ?? (typeof value === "number" ? spelt(numberIn, value) : undefined);
     }];
   }
   if (edges) {
