@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,8 @@ from ldp3.noise import Noise, PureNoise, Support
 
 if TYPE_CHECKING:
     import polars as pl
+
+Point = Literal["mean", "median"]  # of a posterior: what a metric wants, and a method answers
 
 
 @dataclass(frozen=True, eq=False)

@@ -185,10 +185,11 @@ def test_an_estimate_for_a_metric_takes_the_method_that_suits_it(folder: Path, r
     server.add(server.plan.oracle.perturb(np.arange(800) % 8, ldp3.stream(0)))
     server.save(folder / "counts.json")
     about = [json.loads(run(f"estimate counts.json {u} --format json")[1])
-             for u in ("", "-u range_query", "-u l2")]  # fmt: skip
+             for u in ("", "-u range_query", "-u l2", "-u tv")]  # fmt: skip
     methods = [each["method"] for each in about]
-    assert methods == ["norm_sub", "multiscale_ordered", "multiscale"]
+    assert methods == ["norm_sub", "multiscale_ordered", "multiscale", "completed"]
     assert "sums over ordered values" in about[1]["remarks"][0]
+    assert "no distribution" in about[3]["remarks"][0]
     code, _, err = run("estimate counts.json -u emd -m norm_sub")
     assert (code, err.count("\n")) == (2, 1)
     assert "--metric chooses the method" in err

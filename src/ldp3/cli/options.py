@@ -386,7 +386,8 @@ def chosen_method(
         raise InvalidParameter("--metric chooses the method: give it or --method.")
     if method is not None:
         return method
-    sums = metric is not None and build_metric(metric, *load_plugins(plugins)).needs_order
+    built = None if metric is None else build_metric(metric, *load_plugins(plugins))
+    sums = built is not None and built.needs_order
     in_line = domain.ordered and domain.other is None
     if sums and domain.ordered and not in_line:
         console.note(f"{metric} goes by an order, in which {domain.other!r} has no place.")
@@ -395,7 +396,7 @@ def chosen_method(
             f"{metric} goes by an order, and these values have none; a plan made with --ordered "
             f"says that they have."
         )
-    return default_method(sums, in_line)
+    return default_method(sums, in_line, built.bayes if built else None)
 
 
 def loaded(data: str, reading: Reading, plugins: Sequence[Path]) -> "Dataset":

@@ -10,7 +10,7 @@ import numpy as np
 from ldp3 import specs
 from ldp3.arrays import FloatArray
 from ldp3.errors import InvalidData, as_floats, needing_full, require_finite, site
-from ldp3.types import Dataset
+from ldp3.types import Dataset, Point
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Metric(ABC):
     title: ClassVar[str] = ""  # as papers write it, where that is not the name of the class
     unit: ClassVar[str] = ""  # of its values, where people read them
     better: ClassVar[Literal["lower", "higher"]] = "lower"
-    bayes: ClassVar[Literal["mean", "median"] | None] = None  # the point of a posterior it wants
+    bayes: ClassVar[Point | None] = None  # the point of a posterior that it wants
     needs_order: ClassVar[bool] = False  # says little about labels that have none
     sets: ClassVar[dict[str, tuple[str, ...]]] = {"paper": ("l1", "l2", "kl", "emd")}
 

@@ -4,12 +4,13 @@ Sums are NumPy's, not BLAS's, whose order of summation depends on the number of 
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, final
+from typing import ClassVar, final
 
 import numpy as np
 
 from ldp3.arrays import FloatArray
 from ldp3.metrics.base import Metric
+from ldp3.types import Point
 
 
 @final
@@ -26,7 +27,7 @@ class L1(Metric):
     aliases: ClassVar[tuple[str, ...]] = (
         "manhattan", "manhattan distance", "l1 distance", "ℓ1 distance", "L1-norm",
     )  # fmt: skip
-    bayes: ClassVar[Literal["mean", "median"] | None] = "median"
+    bayes: ClassVar[Point | None] = "median"
 
     def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:
         return float(np.abs(frequencies - truth).sum())
@@ -46,7 +47,7 @@ class L2(Metric):
     aliases: ClassVar[tuple[str, ...]] = (
         "euclidean", "euclidean distance", "l2 distance", "ℓ2 distance", "L2-norm",
     )  # fmt: skip
-    bayes: ClassVar[Literal["mean", "median"] | None] = "mean"
+    bayes: ClassVar[Point | None] = "mean"
 
     def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:
         return float(np.sqrt(np.square(frequencies - truth).sum()))
@@ -65,7 +66,7 @@ class MAE(Metric):
 
     unit: ClassVar[str] = "share of people"
     aliases: ClassVar[tuple[str, ...]] = ("mean absolute error",)
-    bayes: ClassVar[Literal["mean", "median"] | None] = "median"
+    bayes: ClassVar[Point | None] = "median"
 
     def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:
         return float(np.abs(frequencies - truth).mean())
@@ -84,7 +85,7 @@ class MSE(Metric):
 
     unit: ClassVar[str] = "squared share of people"
     aliases: ClassVar[tuple[str, ...]] = ("mean squared error",)
-    bayes: ClassVar[Literal["mean", "median"] | None] = "mean"
+    bayes: ClassVar[Point | None] = "mean"
 
     def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:
         return float(np.square(frequencies - truth).mean())
@@ -120,7 +121,7 @@ class TV(Metric):
 
     unit: ClassVar[str] = "share of people"
     aliases: ClassVar[tuple[str, ...]] = ("total variation", "total variation distance")
-    bayes: ClassVar[Literal["mean", "median"] | None] = "median"
+    bayes: ClassVar[Point | None] = "median"
 
     def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:
         return float(np.abs(frequencies - truth).sum() / 2)

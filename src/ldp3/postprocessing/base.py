@@ -12,13 +12,16 @@ from ldp3 import specs
 from ldp3.arrays import FloatArray, as_distribution
 from ldp3.domain import Domain
 from ldp3.errors import InvalidData, InvalidParameter, needing_full, require, require_finite, short
-from ldp3.types import Estimate, Oracle
+from ldp3.types import Estimate, Oracle, Point
 
 DEFAULT = "multiscale"  # where nobody says which
 ORDERED = "multiscale_ordered"  # and where sums over an order that means something are wanted
+POINTS: dict[Point, str] = {"median": "completed"}  # and where a metric wants another point
 WHY = {
     DEFAULT: "of all methods it lost least over many kinds of data; biased, as all but none are",
     ORDERED: "for sums over ordered values it lost least; biased, as all but none are",
+    POINTS["median"]: "in absolute error it lost least over many kinds of data; no distribution, "
+    "its sum is below one; biased, as all but none are",
 }
 
 
@@ -28,13 +31,15 @@ class PostProcessor(ABC):
 
     One method suffices: `refine`. One that cannot serve every oracle also says `applies` and, in
     words, `needs`; one whose result is always a distribution says `distribution = True`, one that
-    never turns the order of two equally noisy values round says `keeps_order = True`, one that
-    takes neighbours in the domain for alike says `needs_order = True`.
+    answers the point of a posterior that some metrics want (`Metric.bayes`) names it as `bayes`,
+    one that never turns the order of two equally noisy values round says `keeps_order = True`, one
+    that takes neighbours in the domain for alike says `needs_order = True`.
     """
 
     aliases: ClassVar[tuple[str, ...]] = ()
     title: ClassVar[str] = ""  # as papers write it, where that is not the name of the class
     distribution: ClassVar[bool] = False  # at least 0 and summing to 1, to 1e-12
+    bayes: ClassVar[Point | None] = None  # the point that it answers: made for metrics that want it
     keeps_order: ClassVar[bool] = False  # of equal noise, a higher estimate never ends below
     needs_order: ClassVar[bool] = False  # for domains whose order means something, and no others
     needs: ClassVar[str] = ""  # of an oracle, in words, where not every oracle will do
@@ -153,9 +158,14 @@ def _links(spec: str) -> list[str]:
     return links
 
 
-def default_method(sums: bool, ordered: bool) -> str:
-    """The method where nobody says which: by whether ranges are added up, and along an order."""
-    return ORDERED if sums and ordered else DEFAULT
+def default_method(sums: bool, ordered: bool, point: Point | None = None) -> str:
+    """The method where nobody says which.
+
+    By whether ranges are added up, and along an order; else by the point that the metric wants.
+    """
+    if sums and ordered:
+        return ORDERED
+    return DEFAULT if point is None else POINTS.get(point, DEFAULT)
 
 
 def fill(start: FloatArray, rate: FloatArray) -> FloatArray:
