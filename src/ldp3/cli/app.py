@@ -42,6 +42,7 @@ from ldp3.cli.plan import plan
 from ldp3.cli.recommend import recommend
 from ldp3.cli.report import report
 from ldp3.cli.run import run
+from ldp3.cli.serve import serve
 from ldp3.cli.size import size
 from ldp3.cli.statement import statement
 from ldp3.cli.verify import verify
@@ -75,7 +76,10 @@ app = App(
 )
 GROUPS: dict[Group, list[Callable[..., Any]]] = {
     COMPARE: [run, recommend, report],
-    DEPLOY: [size, plan, statement, perturb, aggregate, merge, estimate, difference, inspect],
+    DEPLOY: [
+        *(size, plan, statement, perturb, serve),
+        *(aggregate, merge, estimate, difference, inspect),
+    ],
     EXTEND: [new, verify, convert],
 }
 TAKES = {"list": "KIND", "verify": "NAME"}  # where the parser's own line says ARGS

@@ -225,6 +225,16 @@ class Aggregator:
                 tick(fresh.tally.n)
         return fresh
 
+    def add_store(self, address: str) -> None:
+        """Add what the store of a collector holds, `postgresql://…` or a file of SQLite."""
+        from ldp3.collection.store import open_store
+
+        store = open_store(address)
+        try:
+            self.merge(Aggregator.of_counts(self.plan, store.counts(store.number_of(self.plan))))
+        finally:
+            store.close()
+
     def merge(self, other: "Aggregator") -> None:
         """Add what another aggregator of the same collection counted."""
         if not isinstance(other, Aggregator):
@@ -291,6 +301,13 @@ class Aggregator:
         write_text(as_path(path), text + "\n")
 
     @classmethod
+    def of_counts(cls, plan: Plan, counts: Counts) -> "Aggregator":
+        """One that goes on from counts."""
+        server = cls(plan)
+        server._counts = counts
+        return server
+
+    @classmethod
     def load(cls, path: str | PathLike[str], plugins: Iterable[str | Path] = ()) -> "Aggregator":
         """Read counts; damaged ones and numbers that no collection can have are refused.
 
@@ -299,19 +316,16 @@ class Aggregator:
         target = as_path(path, "a file of counts")
         with shallow(str(path)):
             given = require_format(read_json(target), COUNTS, str(path))
-            server = cls(Plan.read(given.get("plan"), f"{path}: plan", plugins))
-            counts = read_counts(given, server.plan.oracle)
+            plan = Plan.read(given.get("plan"), f"{path}: plan", plugins)
+            counts = read_counts(given, plan.oracle)
             if counts is None:
-                raise InvalidData(
-                    f"{path}: are no counts of {server.plan.name!r}; make them again."
-                )
+                raise InvalidData(f"{path}: are no counts of {plan.name!r}; make them again.")
             written = given.pop("seal", None)
             if written is None:
                 warnings.warn(f"{path}: {UNSEALED}", stacklevel=2)
             elif written != _seal(given):
                 raise InvalidData(f"{path}: is damaged or was edited; make the counts again.")
-        server._counts = counts
-        return server
+        return cls.of_counts(plan, counts)
 
 
 def _seal(counts: dict[str, Any]) -> str:

@@ -297,8 +297,8 @@ def _commands(parent: App, before: str) -> Iterator[tuple[str, App]]:
 
 @cache
 def others() -> list[str]:
-    """Commands without a sentence of their own."""
-    return [name for name in options() if name not in COMMANDS]
+    """Commands without a sentence of their own; but serve would wait for reports."""
+    return [name for name in options() if name not in (*COMMANDS, "serve")]
 
 
 def line(seed: int) -> list[str]:

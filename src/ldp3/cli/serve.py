@@ -1,0 +1,217 @@
+"""`ldp3 serve`."""
+
+import os
+from pathlib import Path
+from secrets import token_hex
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from ldp3.budget import said_of
+from ldp3.cli import options
+from ldp3.cli.aggregate import require_once
+from ldp3.cli.console import Console
+from ldp3.errors import InvalidData, LDPError, require
+from ldp3.printing import plural, show
+
+if TYPE_CHECKING:
+    from ldp3.collection.plan import Plan
+
+TOKEN = "LDP3_TOKEN"  # the name of a variable of the environment
+SHORTEST_TOKEN = 16  # characters
+
+
+def serve(
+    plans: Annotated[list[Path], Parameter(name="PLAN...", negative=())],
+    /,
+    *,
+    database: str = "collector.sqlite",
+    host: str = "127.0.0.1",
+    port: Annotated[int, options.WHOLE] = 8080,
+    token_file: Path | None = None,
+    keep_reports: bool = False,
+    rate: float = 50.0,
+    trusted_proxy: str | None = None,
+    check: bool = False,
+    close: bool = False,
+    delete_reports: bool = False,
+    plugins: options.Plugins = [],  # noqa: B006
+    quiet: options.Quiet = False,
+) -> int:
+    """Collect reports over HTTP, and show the estimate as they come in.
+
+    A report is acknowledged when it is safe in the database, and counts once however often it is
+    sent. Stop with Ctrl-C or SIGTERM; what is under way is finished first.
+
+    Parameters
+    ----------
+    plans
+        The plans of the collections, as `ldp3 plan` wrote them.
+    database
+        A file, for SQLite and one process; postgresql://… for any number of processes.
+    host
+        The address to listen on; this machine alone by default.
+    port
+        The port to listen on.
+    token_file
+        A file with the token for reading results, made if it is not there; else the variable
+        LDP3_TOKEN. Without a token nobody can read results over HTTP.
+    keep_reports
+        Keep reports after they are counted: results can be inspected closer, and more can leak.
+    rate
+        Requests a second that one network may send, ten times as many at once; 0 for any number.
+        Requests from this machine are not limited.
+    trusted_proxy
+        The address of a proxy that says in X-Forwarded-For for whom it asks.
+    check
+        Say what is wrong with all this, and start nothing.
+    close
+        Close the collections: no more reports are taken. Start nothing.
+    delete_reports
+        Delete the reports that were kept; their counts stay. Start nothing.
+    """
+    require_once(plans)
+    require(0 <= port < 2**16, "--port", "must be at most 65535", port)
+    require(0 <= rate < 1e9, "--rate", "must be at least 0", rate)
+    _require_installed()
+    if check:
+        return _check(plans, plugins, database, host, port, token_file, rate, trusted_proxy)
+    collections = _loaded(plans, plugins)
+    if close or delete_reports:
+        _end(collections, database, close=close, delete=delete_reports)
+        return 0
+    from ldp3.service.server import Server, application, listen
+
+    console = Console(quiet=quiet)
+    token = _token(token_file)
+    listening = listen(host, port)
+    app = application(
+        collections, database, keep=keep_reports, token=token, rate=rate, proxy=trusted_proxy
+    )
+    where = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
+    for plan in collections:
+        console.notes(said_of(plan.epsilon))
+        console.note(f"{plan.name!r} is at {where}/collections/{plan.identifier}")
+    if token is None:
+        console.note(f"nobody can read results: give --token-file, or {TOKEN}.")
+    Server(app).run(sockets=[listening])
+    return 0
+
+
+def _require_installed() -> None:
+    try:
+        import httptools  # noqa: F401
+        import starlette  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError as error:
+        raise LDPError(f"{error.name} is not installed: pip install 'ldp3[serve]'.") from None
+
+
+def _loaded(plans: list[Path], plugins: list[Path]) -> "list[Plan]":
+    from ldp3.collection.plan import Plan
+
+    loaded = [Plan.load(plan, plugins) for plan in plans]
+    for plan in loaded:
+        plan.require_unnamed("this server gives every report an identifier")
+    if len({plan.identifier for plan in loaded}) < len(loaded):
+        raise InvalidData("the same plan is given twice.")
+    return loaded
+
+
+def _token(path: Path | None) -> str | None:
+    """What readers must know, from a file or the environment; never from the command line."""
+    if path is None:
+        found = os.environ.get(TOKEN)
+    else:
+        if not path.exists():
+            try:
+                path.touch(0o600, exist_ok=False)
+                path.write_text(token_hex(16) + "\n", encoding="utf-8")
+            except OSError as error:
+                raise InvalidData(f"{path}: cannot be written: {error.strerror}.") from None
+        try:
+            found = path.read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError):
+            raise InvalidData(f"{path}: cannot be read, or is no text.") from None
+    if found is not None and len(found) < SHORTEST_TOKEN:
+        raise InvalidData(f"a token has at least {SHORTEST_TOKEN} characters, this one is shorter.")
+    return found
+
+
+def _end(plans: "list[Plan]", database: str, *, close: bool, delete: bool) -> None:
+    """Close collections, or delete their reports."""
+    from ldp3.collection.store import open_store
+
+    store = open_store(database, write=True)
+    for plan in plans:
+        number = store.number_of(plan)
+        if close:
+            store.close_collection(number)
+            show(f"{plan.name!r} is closed.")
+        if delete:
+            while store.count():
+                pass
+            gone = store.delete_reports(number)
+            show(f"{plural(gone, 'report')} of {plan.name!r} deleted; the counts stay.")
+    store.close()
+
+
+def _check(
+    plans: list[Path],
+    plugins: list[Path],
+    database: str,
+    host: str,
+    port: int,
+    token_file: Path | None,
+    rate: float,
+    proxy: str | None,
+) -> int:
+    """Say what is wrong, all of it; the exit code."""
+    from ldp3.collection.store import is_postgres, open_store
+    from ldp3.service.server import listen
+
+    wrong, notes = list[str](), list[str]()
+    loaded: list[Plan] = []
+    for path in plans:
+        try:
+            loaded += _loaded([path], plugins)
+        except LDPError as error:
+            wrong.append(str(error))
+    try:
+        if not is_postgres(database) and not Path(database).exists():
+            notes.append(f"{database} is not there yet, and will be made.")
+            if not os.access(Path(database).absolute().parent, os.W_OK):
+                wrong.append(f"{database}: cannot be made in a folder that we may not write to.")
+        else:
+            store = open_store(database)
+            known = store.collections()
+            served = {plan.identifier: plan.name for plan in loaded}
+            wrong += [f"{served[i]!r} is closed." for i in served if known.get(i)]
+            others = sum(i not in served for i in known)
+            if others:
+                notes.append(f"{plural(others, 'collection')} in it that no plan here is for.")
+            store.close()
+    except LDPError as error:
+        wrong.append(str(error))
+    try:
+        listen(host, port).close()
+    except LDPError as error:
+        wrong.append(str(error))
+    try:
+        if token_file is not None and not token_file.exists():
+            notes.append(f"{token_file} is not there yet, and will be made.")
+        elif _token(token_file) is None:
+            wrong.append(f"nobody can read results: give --token-file, or {TOKEN}.")
+        elif token_file is not None and token_file.stat().st_mode & 0o077:
+            wrong.append(f"{token_file}: others can read it: chmod 600.")
+    except LDPError as error:
+        wrong.append(str(error))
+    if not rate:
+        notes.append("any network may send any number of requests: let a proxy limit them.")
+    elif proxy is None:
+        notes.append("no proxy is trusted: behind one, all requests come from its address.")
+    for line in (*wrong, *notes):
+        show(line)
+    if not wrong:
+        show("Nothing is wrong.")
+    return 1 if wrong else 0

@@ -1,0 +1,1 @@
+"""A collector that runs: an HTTP server on a store."""

@@ -1,0 +1,249 @@
+"""What the collector answers to those who read: the plan for everybody, results with a token."""
+
+import hmac
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from threading import Lock
+from typing import Any, TypeVar
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from ldp3.collection.aggregator import Aggregator
+from ldp3.collection.estimate_table import CollectionEstimate
+from ldp3.collection.plan import Plan
+from ldp3.collection.store import COUNTED, Store, StoreError, open_store
+from ldp3.errors import LDPError
+from ldp3.service.ingest import Ingest
+
+T = TypeVar("T")
+ANYBODY = {"Access-Control-Allow-Origin": "*"}
+PREFLIGHT = {
+    **ANYBODY,
+    "Access-Control-Allow-Methods": "POST",
+    "Access-Control-Allow-Headers": "content-type, content-encoding, idempotency-key",
+    "Access-Control-Max-Age": "86400",
+}
+PRIVATE = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+REMEMBERED = 32  # estimates
+ESTIMATES = {"json": "application/json", "csv": "text/csv; charset=utf-8"}
+
+
+@dataclass
+class Readings:
+    """What is read from the store, through one connection that only reads.
+
+    Parameters
+    ----------
+    address
+        Of the store.
+    """
+
+    address: str
+    _store: Store | None = None
+    _lock: Lock = field(default_factory=Lock)
+    _known: dict[tuple[object, ...], tuple[str, Any]] = field(default_factory=dict)
+
+    def read(self, plan: Plan, reading: Callable[[Store, int], T]) -> T:
+        """What a function finds in the store."""
+        with self._lock:
+            try:
+                self._store = self._store or open_store(self.address)
+                return reading(self._store, self._store.number_of(plan))
+            except StoreError:
+                if self._store is not None:
+                    self._store.close()
+                self._store = None  # another connection may do better
+                raise
+
+    def close(self) -> None:
+        """Close the connection."""
+        with self._lock:
+            if self._store is not None:
+                self._store.close()
+
+    def arrivals(self, plan: Plan) -> dict[tuple[int, str], int]:
+        """How many rows came in which hour, by the reason why they were refused."""
+        return self.read(plan, Store.arrivals)
+
+    def server(self, plan: Plan) -> Aggregator:
+        """All that is counted."""
+        return Aggregator.of_counts(plan, self.read(plan, Store.counts))
+
+    def once(self, tag: str, key: tuple[object, ...], make: Callable[[], T]) -> T:
+        """What was made for this tag, the mark of what the store held; else it is made now."""
+        known = self._known.get(key)
+        if known is not None and known[0] == tag:
+            return known[1]
+        made = make()
+        self._known.pop(key, None)
+        self._known[key] = tag, made
+        while len(self._known) > REMEMBERED:
+            self._known.pop(next(iter(self._known)))
+        return made
+
+
+def tag_of(arrivals: Mapping[tuple[int, str], int]) -> str:
+    """A mark that changes when something arrives."""
+    return sha256(repr(sorted(arrivals.items())).encode()).hexdigest()[:32]
+
+
+class Pages:
+    """Everything that is read over HTTP.
+
+    Parameters
+    ----------
+    plans
+        The collections.
+    address
+        Of the store.
+    ingest
+        Whose state is told.
+    token
+        What a reader must know; without one nobody reads. Only its hash is kept.
+    """
+
+    def __init__(
+        self, plans: Iterable[Plan], address: str, ingest: Ingest, token: str | None
+    ) -> None:
+        self._plans = {plan.identifier: plan for plan in plans}
+        self.readings, self._ingest = Readings(address), ingest
+        self._token = None if token is None else sha256(token.encode()).digest()
+
+    def routes(self) -> list[Route]:
+        """Where what is found."""
+        one = "/collections/{identifier}"
+        return [
+            Route(f"{one}/plan", self._answers(self.plan), methods=["GET"]),
+            Route(f"{one}/reports", _preflight, methods=["OPTIONS"]),
+            Route(f"{one}/estimate", self._answers(self.estimate, token=True), methods=["GET"]),
+            Route("/metrics", self._answers(self.metrics, token=True), methods=["GET"]),
+            Route(f"{one}/metrics", self._answers(self.metrics, token=True), methods=["GET"]),
+            Route("/health", self._answers(self.health), methods=["GET"]),
+            Route(f"{one}/health", self._answers(self.health), methods=["GET"]),
+        ]
+
+    def _answers(
+        self, page: Callable[[Request], Response], *, token: bool = False
+    ) -> Callable[[Request], Awaitable[Response]]:
+        async def answer(request: Request) -> Response:
+            if token:
+                self._require_token(request)
+            try:
+                return await run_in_threadpool(page, request)
+            except StoreError as error:
+                return _error(503, str(error))
+            except LDPError as error:
+                return _error(400, str(error))
+
+        return answer
+
+    def _require_token(self, request: Request) -> None:
+        scheme, _, given = request.headers.get("authorization", "").partition(" ")
+        digest = sha256(given.strip().encode()).digest()
+        known = self._token is not None and hmac.compare_digest(digest, self._token)
+        if scheme.lower() != "bearer" or not known:
+            raise HTTPException(
+                401, "a token is needed: Authorization: Bearer …", {"WWW-Authenticate": "Bearer"}
+            )
+
+    def _plan(self, request: Request) -> Plan:
+        found = self._plans.get(request.path_params["identifier"])
+        if found is None:
+            raise HTTPException(404, "there is no such collection here")
+        return found
+
+    def plan(self, request: Request) -> Response:
+        """The plan, for every client."""
+        text = json.dumps(self._plan(request).describe(), indent=2, ensure_ascii=False)
+        headers = {**ANYBODY, "Cache-Control": "max-age=300"}
+        return Response(text + "\n", media_type="application/json", headers=headers)
+
+    def estimate(self, request: Request) -> Response:
+        """The estimate, as `ldp3 estimate` writes it."""
+        plan, given = self._plan(request), request.query_params
+        kind = given.get("format", "json")
+        if kind not in ESTIMATES:
+            return _error(400, "format is json or csv")
+        arrivals = self.readings.arrivals(plan)
+        tag = f'"{tag_of(arrivals)}"'
+        if request.headers.get("if-none-match") == tag:
+            return Response(status_code=304, headers={**PRIVATE, "ETag": tag})
+        found = self._estimated(plan, tag, given)
+        if found is None:
+            return _error(404, "no report was counted yet")
+        headers = {**PRIVATE, "ETag": tag}
+        return Response(found.render(kind), media_type=ESTIMATES[kind], headers=headers)
+
+    def _estimated(
+        self, plan: Plan, tag: str, given: Mapping[str, str]
+    ) -> CollectionEstimate | None:
+        method = given.get("method") or None
+        try:
+            confidence = float(given.get("confidence", "0.95"))
+        except ValueError:
+            raise LDPError("confidence is a number between 0 and 1") from None
+        together = given.get("simultaneous", "false") == "true"
+
+        def make() -> CollectionEstimate | None:
+            server = self.readings.once(tag, (plan,), lambda: self.readings.server(plan))
+            if not server.n:
+                return None
+            return CollectionEstimate.of(server, method, confidence, together)
+
+        return self.readings.once(tag, (plan, method, confidence, together), make)
+
+    def health(self, request: Request) -> Response:
+        """Whether reports can be taken."""
+        if "identifier" in request.path_params:
+            self._plan(request)
+        well = self._ingest.healthy and not self._ingest.full
+        return JSONResponse({"ok": well}, 200 if well else 503, PRIVATE)
+
+    def metrics(self, request: Request) -> Response:
+        """For Prometheus."""
+        one = "identifier" in request.path_params
+        plans = [self._plan(request)] if one else list(self._plans.values())
+        lines = [
+            "# TYPE ldp3_reports_total counter",
+            "# TYPE ldp3_refused_total counter",
+        ]
+        for plan in plans:
+            sums: dict[str, int] = {COUNTED: 0}
+            for (_, reason), n in self.readings.arrivals(plan).items():
+                sums[reason] = sums.get(reason, 0) + n
+            where = f'collection="{plan.identifier}"'
+            for reason, n in sorted(sums.items()):
+                kind = f'ldp3_refused_total{{{where},reason="{reason}"}}'
+                lines.append(f"{kind if reason else f'ldp3_reports_total{{{where}}}'} {n}")
+        ingest = self._ingest
+        for name, kind, value in (
+            ("commits_total", "counter", ingest.commits),
+            ("failed_commits_total", "counter", ingest.failures),
+            ("committed_reports_total", "counter", ingest.committed),
+            ("waiting_requests", "gauge", ingest.waiting),
+            ("uncounted_reports", "gauge", self.readings.read(plans[0], lambda s, _: s.waiting())),
+        ):
+            lines += [f"# TYPE ldp3_{name} {kind}", f"ldp3_{name} {value}"]
+        return PlainTextResponse("\n".join(lines) + "\n", headers=PRIVATE)
+
+
+def _error(status: int, text: str) -> Response:
+    return JSONResponse({"error": " ".join(text.split())}, status, PRIVATE)
+
+
+async def http_error(_: Request, error: Exception) -> Response:
+    """What Starlette refuses, in the words of all other refusals."""
+    assert isinstance(error, HTTPException)
+    answer = _error(error.status_code, error.detail)
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+async def _preflight(_: Request) -> Response:
+    return Response(status_code=204, headers=PREFLIGHT)
