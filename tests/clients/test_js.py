@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import shutil
 import subprocess
 import threading
@@ -10,16 +11,18 @@ from dataclasses import dataclass
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from scipy.stats import binomtest
 from selenium.webdriver import Chrome, ChromeOptions
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.support.ui import WebDriverWait
 
 from ldp3 import Bins, Domain, Grid, Labels, Plan, stream
 from ldp3.arrays import BoolArray, Reports
+from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.plan import deployable
 from ldp3.domain import Integers
 from ldp3.edges import as_edges
@@ -92,6 +95,30 @@ def test_its_own_tests_pass_in_node() -> None:
     done = subprocess.run(["node", "--test", *files], cwd=CLIENT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert len(files) == 4
+
+
+STAND_IN = """import { readFileSync } from "node:fs";
+globalThis.fetch = async (address) => address.startsWith("https:")
+  ? new Response(null, { status: 202 }) : new Response(readFileSync(address));
+"""
+
+
+@needs_node
+def test_the_code_on_the_page_runs(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "web-client.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```js\n(.*?)```", text, re.DOTALL)
+    shutil.copy(CLIENT / "ldp3.js", tmp_path)
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+    (tmp_path / "before.mjs").write_text(STAND_IN)
+    Plan("pages", ["home", "news"], "oue", 1.0).save(tmp_path / "pages.ldp3.json")
+    said = ""
+    for block in blocks:
+        (tmp_path / "page.mjs").write_text(block, encoding="utf-8")
+        command = ["node", "--import", "./before.mjs", "page.mjs"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        said += done.stdout
+    assert (len(blocks), said) == (3, "9 1\n")
 
 
 def supports(plan: Plan, reports: Reports) -> BoolArray:
@@ -216,6 +243,12 @@ class Page:
     driver: Chrome
     address: str
 
+    def js(self, code: str) -> Any:
+        return self.driver.execute_script(code)
+
+    def text(self, place: str) -> str:
+        return str(self.js(f"return document.getElementById('{place}').textContent"))
+
     def run(self, code: str, *arguments: object) -> Any:
         """What the code returns, which may wait for something."""
         wrapped = f"""const given = arguments, done = arguments[arguments.length - 1];
@@ -223,10 +256,17 @@ class Page:
         return self.driver.execute_async_script(wrapped, *arguments)
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    """Files of the repository, without a line for each."""
+class Collector(SimpleHTTPRequestHandler):
+    """Files of the repository, and a place to send reports to."""
 
-    extensions_map = {**SimpleHTTPRequestHandler.extensions_map, ".mjs": "text/javascript"}  # noqa: RUF012
+    posted: ClassVar[list[tuple[str, dict[str, str], bytes]]] = []
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.posted.append((self.path, dict(self.headers), body))
+        self.send_response(202)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
 
     def log_message(self, *_: object) -> None:
         pass
@@ -234,7 +274,7 @@ class Quiet(SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(ROOT)))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Collector, directory=str(ROOT)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
@@ -253,7 +293,7 @@ def page(site: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     driver = Chrome(options, Service(shutil.which("chromedriver")))
     try:
         driver.set_script_timeout(60)
-        driver.get(f"{site}/clients/js/package.json")  # any page of that origin
+        driver.get(f"{site}/clients/js/demo/index.html")
         yield Page(driver, site)
     finally:
         driver.quit()
@@ -330,3 +370,46 @@ class TestInChromium:
             EVERY[0].describe(),
         )
         assert "serve it over https, or from localhost" in answer
+
+    def test_the_demo_sends_what_it_shows_and_the_estimate_is_right(self, page: Page) -> None:
+        plan = Plan.load(CLIENT / "demo" / "pages.ldp3.json")
+        Collector.posted.clear()
+        driver = page.driver
+        driver.get(f"{page.address}/clients/js/demo/index.html?collector={page.address}")
+        wait = WebDriverWait(driver, 60, 0.05)
+        wait.until(lambda _: page.js("return document.body.dataset.ready") == "yes")
+        assert "thresholds are those of grr at ε = 1" in page.text("plan")
+        page.js("document.querySelectorAll('#values button')[2].click()")
+        wait.until(lambda _: not page.js("return document.getElementById('send').disabled"))
+        assert page.text("report").startswith(plan.tag.hex())
+        page.js("document.getElementById('send').click()")
+        wait.until(lambda _: page.text("state") == "Taken.")
+        ((path, headers, body),) = Collector.posted
+        assert path == f"/collections/{plan.identifier}/reports"
+        assert f"{body[:8].hex()} {body[8:].hex()}" in page.text("request")
+        assert headers["Idempotency-Key"] in page.text("request")
+        assert not {"Cookie", "Referer", "Authorization"} & headers.keys()
+
+        page.js("document.getElementById('crowd').click()")
+        wait.until(lambda _: page.text("state") == "All 2000 reports were taken.")
+        bodies = [body for _, _, body in Collector.posted[1:]]
+        keys = {headers["Idempotency-Key"] for _, headers, _ in Collector.posted}
+        assert (len(bodies), len(keys)) == (2_000, 2_001)
+        aggregator = Aggregator(plan)
+        aggregator.add(bodies)
+        estimate = aggregator.estimate()
+        cells = "[...document.querySelectorAll('#truth td:nth-child(2)')]"
+        truth = np.array(page.js(f"return {cells}.map((c) => Number(c.textContent))")) / 2_000
+        low, high = estimate.confidence_interval(1 - ALPHA, simultaneous=True)
+        assert truth.sum() == 1
+        assert ((low <= truth) & (truth <= high)).all()
+
+    def test_the_demo_refuses_a_plan_that_was_changed(self, page: Page) -> None:
+        weaker = Plan.load(CLIENT / "demo" / "pages.ldp3.json").describe() | {"epsilon": 3.0}
+        page.driver.get(f"{page.address}/clients/js/demo/index.html")
+        said = page.run(
+            """const { openPlan } = await import("/clients/js/ldp3.js");
+            return openPlan(given[0]).catch((error) => error.message);""",
+            weaker,
+        )
+        assert "identifier does not match" in said
