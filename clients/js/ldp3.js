@@ -507,7 +507,7 @@ const KEEPALIVE_BYTES = 60000; // browsers keep 64 KiB alive, of all requests to
 const LONGEST_WAIT = 60; // seconds
 
 /** Under one key however often it is tried, so that it counts once. The key says nothing of the person. */
-async function deliver(address, body, key = newKey()) {
+async function deliver(address, body, key = newKey(Date.now()), isNew = true) {
   let why;
   for (let tried = 0; tried < TRIES; tried++) {
     if (tried) await pause(2 ** (tried - 1), why?.headers?.get("retry-after"));
@@ -527,14 +527,19 @@ async function deliver(address, body, key = newKey()) {
       continue;
     }
     if (why.status === 202 || why.status === 200) return why.status === 202;
+    const now = Date.parse(why.headers.get("date"));
+    if (why.status === 410 && now && isNew && !tried) {
+      key = newKey(now); // this device's clock is wrong; later, another key might count the report twice
+      continue;
+    }
     if (why.status < 500 && ![408, 425, 429].includes(why.status)) throw new Refused(await saidIn(why));
   }
   const error = new Error(`not delivered in ${TRIES} tries: ${why.status ? await saidIn(why) : why.message}`);
-  error.retry = () => deliver(address, body, key); // the same report: a fresh one would cost ε again
+  error.retry = () => deliver(address, body, key, false); // the same report: a fresh one would cost ε again
   throw error;
 }
 
-const newKey = () => `${Math.floor(Date.now() / 3600000)}-${hex(crypto.getRandomValues(new Uint8Array(16)))}`;
+const newKey = (now) => `${Math.floor(now / 3600000)}-${hex(crypto.getRandomValues(new Uint8Array(16)))}`;
 
 function pause(seconds, asked) {
   const spread = 0.5 + crypto.getRandomValues(new Uint16Array(1))[0] / 65536; // so that not all come back at once

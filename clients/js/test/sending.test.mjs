@@ -85,6 +85,21 @@ test("what did not arrive in five tries can be tried again later, without anothe
   assert.equal(new Set(requests.map(({ body, headers }) => body + headers["Idempotency-Key"])).size, 1);
 });
 
+test("a device whose clock is wrong takes the collector's hour, once and at first only", async () => {
+  const date = { Date: "Mon, 16 Nov 2026 18:00:00 GMT" };
+  const late = () => answer(410, { error: "too old" }, date);
+  const client = await openPlan(PLAN);
+  answers = [late(), answer(202)];
+  assert.equal(await client.send("http://localhost", 0), true);
+  const keys = requests.map(({ headers }) => headers["Idempotency-Key"]);
+  assert.equal(keys[1].split("-")[0], String(Date.parse(date.Date) / 3.6e6));
+  assert.notEqual(keys[0].split("-")[1], keys[1].split("-")[1]);
+  answers = [late(), late()];
+  await assert.rejects(client.send("http://localhost", 0), /too old/);
+  answers = [new Error("offline"), late()]; // the first may have been counted
+  await assert.rejects(client.send("http://localhost", 0), /too old/);
+});
+
 test("a report too long to outlive its page is sent without keepalive", async () => {
   answers = [answer(202)];
   const { forged } = await import("./given.mjs");
