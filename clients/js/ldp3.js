@@ -42,9 +42,14 @@ function exp(x) {
   return sum - sum / 10n ** 58n;
 }
 
+// Probabilities as words of 2⁶⁴, kept off 0 and 1; one that privacy needs at 1 is refused.
 const offTheEnds = (words) => (words < 1n ? 1n : words < WORDS ? words : WORDS - 1n);
 const floor = (over, under) => offTheEnds((over * WORDS) / under);
-const ceil = (over, under) => offTheEnds((over * WORDS + under - 1n) / under);
+function ceil(over, under) {
+  const words = (over * WORDS + under - 1n) / under;
+  need(words < WORDS, "ε is too small for words of 64 bits");
+  return offTheEnds(words);
+}
 
 /** How many bits hold the numbers below n. */
 const width = (n) => (n > 1n ? (n - 1n).toString(2).length : 0);
@@ -410,7 +415,17 @@ async function identifierOf({ identifier, ledger, ...content }) {
   return hex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
 }
 
-const only = (list) => (Array.isArray(list) && list.length === 1 ? list[0] : undefined) ?? need(false, "has parts that this client does not know");
+/** The only member of a list; a plan of several groups or attributes is for other clients. */
+const only = (list, what) => {
+  need(Array.isArray(list) && list.length === 1, `has not one of ${what}, and this client knows no other plans`);
+  return list[0];
+};
+
+/** Refuse fields that nobody here knows: they could mean anything. */
+const known = (given, names) => {
+  const strange = Object.keys(given).filter((name) => !names.split(" ").includes(name));
+  need(!strange.length, `this client does not know the field ${strange[0]}`);
+};
 
 const isClaim = ({ epsilon, delta, batch } = {}, local) =>
   typeof epsilon === "number" && epsilon > 0 && epsilon < local && delta > 0 && delta < 1 && Number.isInteger(batch);
@@ -418,16 +433,21 @@ const isClaim = ({ epsilon, delta, batch } = {}, local) =>
 /** Check all that privacy rests on: how reports are drawn, and the code of a value. */
 function checked(plan, maxEpsilon) {
   const { epsilon, shuffled } = plan;
-  const [attribute, group] = [only(plan.attributes), only(plan.groups)];
+  const [attribute, group] = [only(plan.attributes, "attributes"), only(plan.groups, "groups")];
+  known(plan, "format version identifier ledger name epsilon method shuffled scheme attributes groups report");
+  known(attribute, "name ordered other labels positions integers edges grid closed dates");
+  known(group, "view share protocol d constants report");
   need(typeof maxEpsilon === "number" && maxEpsilon > 0 && maxEpsilon <= MOST_EPSILON, `maxEpsilon must be a number above 0, up to ${MOST_EPSILON}`);
   need(typeof epsilon === "number" && epsilon > 0, "ε must be a number above 0");
   need(epsilon <= maxEpsilon, `ε = ${epsilon} is above the ${maxEpsilon} that this page allows`);
-  need(plan.scheme === null && group.share === String(WORDS), "has groups that this client does not know");
+  const whole = canonical(group.view) === canonical([[attribute.name, null]]) && group.share === String(WORDS);
+  need(plan.scheme === null && whole, "has groups that this client does not know");
   need(shuffled === null || isClaim(shuffled, epsilon), "claims something of a shuffler that cannot be");
 
   const [size, place] = domainOf(attribute);
   const { other } = attribute;
-  need(other === null || typeof other === "string", "other must be a text or null");
+  const apart = other === null || (typeof other === "string" && place(other) === undefined);
+  need(apart, "other must be null, or a text that is no other value");
   const d = size + (other !== null);
   need(d === group.d && d >= 2 && d <= MOST_VALUES, "d is not the number of its values");
 

@@ -12,8 +12,8 @@ const about = JSON.parse(readFileSync(new URL("package.json", here), "utf8"));
 const BUDGET = 8192;
 
 test("it has at most 8 KB, minified and gzipped", (t) => {
-  // Without a minifier: comments and indents alone taken away. Whatever shortens names as well gives less.
-  const code = source.replace(/^ *(\/\/|\/\*\*).*$/gm, "").replace(/ \/\/ .*$/gm, "").replace(/^ +/gm, "").replace(/\n+/g, "\n");
+  // Without a minifier: comments and blanks alone taken away. Whatever shortens names as well gives less.
+  const code = source.replace(/^ *(\/\/|\/\*\*).*$/gm, "").replace(/ \/\/ .*$/gm, "").replace(/\s*([^\w$]|^)\s*/gm, "$1");
   assert.ok(!code.includes("/**") && code.length > source.length / 2);
   const size = gzipSync(code, { level: 9 }).length;
   t.diagnostic(`${size} bytes`);

@@ -81,14 +81,20 @@ test("what this client does not know is refused by name", async () => {
   await refused(await forged(GRR, (plan) => Object.assign(plan, { version: 4 })), /version 4/);
   await refused(await forged(GRR, (plan) => Object.assign(plan, { version: "3" })), /version 3/);
   await refused(await forged(GRR, (plan) => Object.assign(plan, { scheme: "groups" })), /groups/);
-  await refused(await forged(GRR, (plan, group) => plan.groups.push(group)), /parts/);
-  await refused(await forged(GRR, (plan, _, attribute) => plan.attributes.push(attribute)), /parts/);
+  await refused(await forged(GRR, (plan, group) => plan.groups.push(group)), /one of groups/);
+  await refused(await forged(GRR, (plan, _, attribute) => plan.attributes.push(attribute)), /one of attributes/);
+  await refused(await forged(GRR, (_, group) => Object.assign(group, { view: [["value", 2]] })), /groups/);
+  await refused(await forged(GRR, (plan) => Object.assign(plan, { memo: 1 })), /does not know the field memo/);
+  await refused(await forged(GRR, (_, group) => Object.assign(group, { noise: 1 })), /does not know the field noise/);
+  await refused(await forged(GRR, (_, __, attribute) => Object.assign(attribute, { width: 1 })), /does not know the field width/);
   await refused(await forged(GRR, (_, group) => Object.assign(group, { share: "1" })), /groups/);
 });
 
 test("ε must be a number, and at most what the page allows", async () => {
   const at = (epsilon) => forged(GRR, (plan) => Object.assign(plan, { epsilon }));
   for (const epsilon of ["1", null, true, 0, -1]) await refused(await at(epsilon), /ε must be a number/);
+  for (const epsilon of [NaN, Infinity, -Infinity]) await refused({ ...GRR, epsilon }, /identifier/); // null, in JSON
+  for (const epsilon of [1e-18, 1e-300, 5e-324]) await refused(await at(epsilon), /too small|constants|identifier/);
   for (const epsilon of [[1], { valueOf: 1 }]) await refused(await at(epsilon), /ε must be a number|identifier/);
   await refused(await at(9), /ε = 9 is above the 8 that this page allows/);
   await refused(GRR, /ε = 1 is above the 0.5 that this page allows/, { maxEpsilon: 0.5 });
@@ -128,6 +134,7 @@ test("domains that cannot be are refused", async () => {
   await refused(await over({}, 5), /no domain/);
   await refused(await over({ integers: 5, other: 5 }, 5), /other must be/);
   await refused(await over({ integers: 4, other: undefined }, 5), /other must be/);
+  await refused(await over({ labels: ["a", "b", "c", "d"], other: "a" }, 5), /other must be/);
   for (const [integers, d] of [[5, 6], [6, 5], [5, "5"], [5.5, 5.5], [-5, -5], [1, 1], [2 ** 32, 2 ** 32], [null, 5]])
     await refused(await over({ integers }, d), /d is not|whole number/);
 });
@@ -165,6 +172,34 @@ test("what a shuffler adds is no reason to report at a larger ε, and nothing ma
   for (const claim of [{ epsilon: 1 }, { epsilon: "0" }, { delta: 1 }, { delta: null }, { batch: 0.5 }, { batch: null }])
     await refused(await forged(GRR, (forgery) => Object.assign(forgery, { shuffled: { ...shuffled, ...claim } })), /shuffler|identifier/);
   await refused(await forged(GRR, (forgery) => delete forgery.shuffled), /shuffler|identifier/);
+});
+
+test("of all that a server may write into a plan, only what people read and how values are called is taken", async () => {
+  const nasty = ["", null, -1, 0, 1, 6, 7.5, 1e308, 2 ** 53, "__proto__", [], {}, true, "1", "18446744073709551615", [null]];
+  const harmless = /^(name|method|attributes\.0\.(ordered|labels\.\d|other)|groups\.0\.report(\..+)?)$/;
+  function* places(x, path = []) {
+    for (const [key, value] of Object.entries(x)) {
+      yield [...path, key];
+      if (value && typeof value === "object") yield* places(value, [...path, key]);
+    }
+  }
+  const plans = [...VECTORS.map(({ plan }) => plan).filter(({ groups }) => groups[0].d === 5 && !groups[0].protocol.includes("(")),
+    ...DOMAINS.map(({ plan }) => plan).filter(({ name }) => name.startsWith("labels and"))];
+  let taken = 0;
+  for (const plan of plans) {
+    for (const path of places(plan)) {
+      if (["identifier", "ledger"].includes(path[0])) continue;
+      for (const value of nasty) {
+        const copy = structuredClone(plan);
+        const parent = path.slice(0, -1).reduce((at, key) => at[key], copy);
+        parent[path.at(-1)] = value;
+        if (JSON.stringify(copy) === JSON.stringify(plan) || harmless.test(path.join("."))) continue;
+        await refused(await sealed(copy), /./);
+        taken++;
+      }
+    }
+  }
+  assert.ok(taken > 2000, `${taken}`);
 });
 
 test("what is no plan at all is refused in one line", async () => {
