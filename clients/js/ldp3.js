@@ -86,6 +86,9 @@ function response(m, power) {
   return { truth, lie, tell };
 }
 
+/** How many words give any of K reports, if the others give one of the k that the value has: HR, PGR, SW. */
+const blindWords = (K, k, power) => ceil(K * ONE, k * power + (K - k) * ONE);
+
 /** splitmix64's finaliser. */
 function mix(z) {
   z = BigInt.asUintN(64, z);
@@ -191,7 +194,7 @@ function projectiveGeometry(d, power, { q, t, polynomial }) {
   need(d <= K && (t === 2n || d > k), "t must be the least for so many values");
   const set = t === 2n ? [0] : differenceSet(Number(q), Number(t), polynomial, Number(K));
   need(set.length === Number(k), "the polynomial gives no difference set");
-  const blind = ceil(K * ONE, k * power + (K - k) * ONE);
+  const blind = blindWords(K, k, power);
   const constants = { blind, q, t, polynomial: t === 2n ? 0n : polynomial };
   return numbered(constants, width(K), (value) =>
     word() < blind ? below(K) : (BigInt(set[Number(below(k))]) - value + K) % K);
@@ -241,7 +244,7 @@ function hadamardRandomisedResponse(d, power) {
 function hadamardResponse(d, power, B) {
   need(isPowerOfTwo(B) && B <= d, "B must be a power of two up to d");
   const b = 1n << BigInt(width((d - 1n) / B + 2n)); // the least that leaves a row for each value but the first
-  const blind = ceil(2n * B * ONE, power + (2n * B - 1n) * ONE);
+  const blind = blindWords(2n * B, 1n, power);
   return numbered({ blind, B, b }, width(B * b), (value) => {
     const any = word() < blind;
     const column = word() % (B * b);
@@ -250,6 +253,13 @@ function hadamardResponse(d, power, B) {
     const own = column % b; // where the row is −1, the column beside it has +1
     return (value % B) * b + (parity(row & own) ? own ^ (row & -row) : own);
   });
+}
+
+function squareWave(d, power, w) {
+  need(w >= 0n && w <= d, "w must be at most d");
+  const [places, near] = [d + 2n * w, 2n * w + 1n];
+  const blind = blindWords(places, near, power);
+  return numbered({ blind, w }, width(places), (value) => (word() < blind ? below(places) : value + below(near)));
 }
 
 // What each protocol draws with, from ε, d and what a plan may choose: the given constants must be the same.
@@ -275,6 +285,7 @@ const PROTOCOLS = new Map(Object.entries({
   pgr: (d, epsilon, given) => projectiveGeometry(d, exp(epsilon), given),
   hrr: (d, epsilon) => hadamardRandomisedResponse(d, exp(epsilon)),
   hr: (d, epsilon, { B }) => hadamardResponse(d, exp(epsilon), B),
+  sw: (d, epsilon, { w }) => squareWave(d, exp(epsilon), w),
 }));
 
 /** The numbers that a plan states as text, by name. */

@@ -149,7 +149,8 @@ def least_p(plan: Plan, value: int, sent: list[str]) -> float:
     return min(1.0, len(ps) * min(ps))
 
 
-EVERY = [Plan(f"{name} of five", 5, name, 1.0) for name in deployable()]
+FIVE = Integers(5, ordered=True)
+EVERY = [Plan(f"{name} of five", FIVE, name, 1.0) for name in deployable()]
 DRAWS: list[Task] = [{"plan": p.describe(), "values": [1], "people": PEOPLE} for p in EVERY]
 
 
@@ -175,7 +176,7 @@ def some_plans(chance: random.Random) -> Iterator[Plan]:
             epsilon = float(f"{2.0 ** chance.uniform(-10, 3):.{chance.randint(1, 17)}g}")
             d = chance.choice([2, 3, 4, chance.randint(5, 40), 2 ** chance.randint(3, 12)])
             try:
-                plan = Plan("any", d, spec, min(epsilon, 8.0))
+                plan = Plan("any", Integers(d, ordered=True), spec, min(epsilon, 8.0))
             except InvalidParameter:  # not for so few values
                 continue
             yield plan
