@@ -84,10 +84,15 @@ def forwarded_for(
 
 
 class Guarded(HttpToolsProtocol):
-    """uvicorn's protocol, which bounds neither the time of a request nor the size of its head."""
+    """uvicorn's protocol, which bounds neither the time of a request nor the size of its head.
+
+    Requests that do not wait for the answer to the one before, as no browser sends them, end the
+    connection: uvicorn would not tell the first one if it is lost.
+    """
 
     since: float | None = None  # when the unfinished request began; None between two requests
     head: int = 0  # bytes of the head so far; -1 when it is complete
+    hasty = False  # whether the request did not wait
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -114,8 +119,17 @@ class Guarded(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self.head = -1
-        super().on_headers_complete()
+        self.hasty = self.cycle is not None and not self.cycle.response_complete
+        if self.hasty:
+            self.transport.close()
+        else:
+            super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        if not self.hasty:
+            super().on_body(body)
 
     def on_message_complete(self) -> None:
         self.since, self.head = None, 0
-        super().on_message_complete()
+        if not self.hasty:
+            super().on_message_complete()

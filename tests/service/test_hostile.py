@@ -1,0 +1,183 @@
+"""What strangers may try: no answer is a fault of ours, memory does not grow, logs tell nothing."""
+
+import os
+import random
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from ldp3.collection.aggregator import Aggregator
+from ldp3.service import limits
+from tests.posix import posix
+from tests.service.kills import _free_port
+from tests.service.running import PLAN, TOKEN, Collector, key, packed, reports, running
+
+SECRET = "0123456789abcdef0123456789abcdef"  # the random part of a name
+
+
+def head(method: str = "POST", path: str | None = None, **headers: str) -> bytes:
+    path = f"/collections/{PLAN.identifier}/reports" if path is None else path
+    lines = [f"{method} {path} HTTP/1.1", "Host: x", f"X-Forwarded-For: 203.0.113.{7}"]
+    lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
+
+
+def request(rng: random.Random) -> bytes:
+    """One that no honest client sends."""
+    body = rng.choice([b"", rng.randbytes(rng.randrange(1, 3000)), reports(PLAN, 3)[:-1]])
+    name = rng.choice([key(), f"{'9' * 40}-x", "", f"1-{SECRET}", "\xff" * 9])
+    sized = {"Content_Length": str(len(body)), "Idempotency_Key": name}
+    kind = rng.randrange(14)
+    if kind == 0:
+        return rng.randbytes(rng.randrange(1, 2000))
+    if kind == 1:
+        return head(**sized)[: rng.randrange(1, 200)]  # a head that is cut
+    if kind == 2:
+        return head(Content_Length=str(len(body) + 100), Idempotency_Key=key()) + body
+    if kind == 3:
+        return head(Content_Length=rng.choice(["-1", "x", "9" * 30, "99999999"]))
+    if kind == 4:
+        return head(Transfer_Encoding="chunked", Idempotency_Key=key()) + rng.choice(
+            [b"zz\r\n", b"ffffffffffffffff\r\n", b"5\r\nab", b"-1\r\n"]
+        )
+    if kind == 5:
+        packing = rng.choice(["gzip", "br", "gzip, gzip"])
+        return head(Content_Encoding=packing, **sized) + body
+    if kind == 6:
+        bomb = packed(bytes(2**22))
+        return (
+            head(Content_Encoding="gzip", Content_Length=str(len(bomb)), Idempotency_Key=key())
+            + bomb
+        )
+    if kind == 7:
+        return head(Content_Type="application/x-ndjson", **sized) + body
+    if kind == 8:
+        path = rng.choice(["/", "//", "/%00", "/collections/%2e%2e/plan", "*", "/" + "a" * 9000])
+        return head(rng.choice(["GET", "POST", "HEAD", "BREW", "OPTIONS"]), path)
+    if kind == 9:
+        return head("GET", f"/collections/{PLAN.identifier}/estimate", Authorization=name)
+    if kind == 10:
+        return head(Upgrade="websocket", Connection="upgrade")
+    if kind == 11:
+        return head(Cookie="c" * rng.choice([100, 20_000, 70_000]), **sized)
+    if kind == 12:
+        return head("GET", f"/collections/{PLAN.identifier}/plan?{'q=' * 50}%ff") * 3  # in a row
+    return head(**sized) + body
+
+
+@contextmanager
+def process(folder: Path) -> Iterator[tuple[Collector, subprocess.Popen[bytes], Path]]:
+    """A collector in a process of its own, and what it writes."""
+    PLAN.save(folder / "plan.json")
+    port, log = _free_port(), folder / "log"
+    line = [sys.executable, "-m", "ldp3", "serve", "plan.json", "--port", str(port)]
+    with log.open("wb") as file:
+        server = subprocess.Popen(
+            line, cwd=folder, stdout=file, stderr=file, env={**os.environ, "LDP3_TOKEN": TOKEN}
+        )
+    collector, end = Collector(port), time.monotonic() + 60
+    try:
+        while True:
+            try:
+                collector.get("/health")
+                break
+            except OSError:
+                assert server.poll() is None, log.read_text()
+                assert time.monotonic() < end
+                time.sleep(0.1)
+        yield collector, server, log
+    finally:
+        server.kill()
+        server.wait(20)
+
+
+def memory(server: subprocess.Popen[bytes]) -> int:
+    """Bytes that a process holds."""
+    pages = Path(f"/proc/{server.pid}/statm").read_text().split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
+def attack(port: int, rng: random.Random, count: int) -> list[bytes]:
+    """The first lines of all answers."""
+    lines = []
+    for _ in range(count):
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as line:
+            try:
+                line.sendall(request(rng))
+                line.shutdown(socket.SHUT_WR)
+                heard = b""
+                while part := line.recv(65536):
+                    heard += part
+            except OSError:  # it hung up on us
+                continue
+        lines += [one for one in heard.split(b"\r\n") if one.startswith(b"HTTP/1.1 ")]
+    return lines
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is read from /proc")
+@pytest.mark.parametrize(
+    "count", [500, pytest.param(10_000, marks=pytest.mark.slow)], ids=["few", "many"]
+)
+def test_bad_requests_are_refused_and_leave_nothing_behind(tmp_path: Path, count: int) -> None:
+    rng = random.Random(count)
+    with process(tmp_path) as (collector, server, log):
+        good = f"{key().partition('-')[0]}-{SECRET}"
+        assert collector.post(reports(PLAN, 5), good).status == 202
+        attack(collector.port, rng, 200)  # what is loaded once is loaded now
+        before = memory(server)
+        heard = attack(collector.port, rng, count)
+        grown = memory(server) - before
+        assert len(heard) > count // 2
+        assert not [line for line in heard if line.startswith(b"HTTP/1.1 5")]
+        assert grown < 24 << 20, grown
+        assert collector.post(reports(PLAN, 5), good).status == 200
+        server.terminate()
+        server.wait(20)
+        said = log.read_text(errors="replace")
+    taken = Aggregator(PLAN)
+    taken.add_store(str(tmp_path / "collector.sqlite"))
+    assert taken.n == 5
+    assert "Traceback" not in said
+    first, *rest = said.splitlines()
+    assert "is at http://127.0.0.1" in first  # which is where it listens
+    for secret in ("127.0.0.1", "203.0.113", SECRET, "report", "query"):
+        assert not [line for line in rest if secret in line]
+
+
+@posix("a process is told to stop by a signal")
+def test_a_server_that_is_stopped_finishes_what_it_began(tmp_path: Path) -> None:
+    with process(tmp_path) as (collector, server, _):
+        body = reports(PLAN, 20)
+        with socket.create_connection(("127.0.0.1", collector.port), timeout=20) as line:
+            line.sendall(head(Content_Length=str(len(body)), Idempotency_Key=key()) + body[:50])
+            time.sleep(0.3)
+            server.terminate()
+            time.sleep(0.3)
+            line.sendall(body[50:])
+            assert line.recv(1000).startswith(b"HTTP/1.1 202")
+        assert server.wait(20) == -15
+    taken = Aggregator(PLAN)
+    taken.add_store(str(tmp_path / "collector.sqlite"))
+    assert taken.n == 20
+
+
+def test_slow_and_fat_requests_are_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "REQUEST_SECONDS", 1)
+    starts = [b"", b"POST /x HT", head(Content_Length="100") + b"a few bytes"]
+    with running(str(tmp_path / "x.sqlite")) as server:
+        lines = [socket.create_connection(("127.0.0.1", server.port), 10) for _ in starts]
+        for line, start in zip(lines, starts, strict=True):
+            line.sendall(start)
+        for line in lines:
+            with suppress(ConnectionResetError):
+                assert line.recv(100) == b""
+            line.close()
+        fat = server.raw(head(Cookie="c" * 40_000))
+        assert fat.startswith(b"HTTP/1.1 431 ")
+        assert server.post(reports(PLAN, 1)).status == 202
