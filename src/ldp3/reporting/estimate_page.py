@@ -28,14 +28,20 @@ class Estimated(Protocol):
 
 def estimate_page(answer: Estimated) -> str:
     """Labels, frequencies, intervals and post-processed values, as bars and numbers."""
+    context = {**estimate_context(answer), "sorts": True}
+    return render("estimate.html", context, [script("estimate.js")])
+
+
+def estimate_context(answer: Estimated, ordered: bool | None = None) -> dict[str, Any]:
+    """What goes into the table, in the order of the domain or by frequency."""
     about, table = answer.about, answer.table.with_row_index("place")
     each = "for all values at once" if about["simultaneous"] else "each"
     left_out = ", ".join(f"{count:,} {reason}" for reason, count in about["refused"].items())
     top = max(float(x) for name in ("high", "processed") for x in table[name]) or 1.0
     columns = heads(table, about["method"])
-    ordered = bool(about.get("ordered"))
+    ordered = bool(about.get("ordered")) if ordered is None else ordered
     shown = table if ordered else table.sort("frequency", descending=True, maintain_order=True)
-    context = {
+    return {
         "name": about["collection"],
         "facts": f"{about['n']:,} reports · {names.protocol(about['protocol'])}, "
         f"ε = {about['epsilon']:g} · {about['confidence']:.4g} confidence, {each}",
@@ -48,7 +54,6 @@ def estimate_page(answer: Estimated) -> str:
         "rows": [_row(top, row, columns) for row in shown.to_dicts()],
         "ordered": ordered,
     }
-    return render("estimate.html", context, [script("estimate.js")])
 
 
 def _row(top: float, row: Mapping[str, Any], columns: Iterable[str]) -> dict[str, Any]:

@@ -2,8 +2,10 @@
 
 import hmac
 import json
+import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from hashlib import sha256
 from threading import Lock
 from typing import Any, TypeVar
@@ -11,15 +13,21 @@ from typing import Any, TypeVar
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.estimate_table import CollectionEstimate
 from ldp3.collection.plan import Plan
-from ldp3.collection.store import COUNTED, Store, StoreError, open_store
+from ldp3.collection.store import COUNTED, Store, StoreError, hour_now, open_store
 from ldp3.errors import LDPError
+from ldp3.kinds import find
+from ldp3.postprocessing.base import PostProcessor, build_method
+from ldp3.reporting.estimate_page import estimate_context
+from ldp3.reporting.html import render, script
+from ldp3.results import names
 from ldp3.service.ingest import Ingest
+from ldp3.threats.detection import inspect_tally
 
 T = TypeVar("T")
 ANYBODY = {"Access-Control-Allow-Origin": "*"}
@@ -29,7 +37,13 @@ PREFLIGHT = {
     "Access-Control-Allow-Headers": "content-type, content-encoding, idempotency-key",
     "Access-Control-Max-Age": "86400",
 }
-PRIVATE = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+PRIVATE = {
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Content-Security-Policy": "frame-ancestors 'none'",
+}
+HOURS = 48  # that the page shows
 REMEMBERED = 32  # estimates
 ESTIMATES = {"json": "application/json", "csv": "text/csv; charset=utf-8"}
 
@@ -47,7 +61,7 @@ class Readings:
     address: str
     _store: Store | None = None
     _lock: Lock = field(default_factory=Lock)
-    _known: dict[tuple[object, ...], tuple[str, Any]] = field(default_factory=dict)
+    _known: dict[tuple[object, ...], tuple[str, Any, float]] = field(default_factory=dict)
 
     def read(self, plan: Plan, reading: Callable[[Store, int], T]) -> T:
         """What a function finds in the store."""
@@ -71,21 +85,21 @@ class Readings:
         """How many rows came in which hour, by the reason why they were refused."""
         return self.read(plan, Store.arrivals)
 
-    def server(self, plan: Plan) -> Aggregator:
-        """All that is counted."""
-        return Aggregator.of_counts(plan, self.read(plan, Store.counts))
+    def once(self, tag: str, key: tuple[object, ...], make: Callable[[], T]) -> tuple[str, T]:
+        """What `make` makes for a tag, the mark of what the store holds; and for which tag it was.
 
-    def once(self, tag: str, key: tuple[object, ...], make: Callable[[], T]) -> T:
-        """What was made for this tag, the mark of what the store held; else it is made now."""
+        It is made once for a tag, and what takes long is kept ten times as long.
+        """
         known = self._known.get(key)
-        if known is not None and known[0] == tag:
-            return known[1]
+        if known is not None and (known[0] == tag or time.monotonic() < known[2]):
+            return known[0], known[1]
+        start = time.monotonic()
         made = make()
         self._known.pop(key, None)
-        self._known[key] = tag, made
+        self._known[key] = tag, made, start + 11 * (time.monotonic() - start)
         while len(self._known) > REMEMBERED:
             self._known.pop(next(iter(self._known)))
-        return made
+        return tag, made
 
 
 def tag_of(arrivals: Mapping[tuple[int, str], int]) -> str:
@@ -122,6 +136,8 @@ class Pages:
             Route(f"{one}/plan", self._answers(self.plan), methods=["GET"]),
             Route(f"{one}/reports", _preflight, methods=["OPTIONS"]),
             Route(f"{one}/estimate", self._answers(self.estimate, token=True), methods=["GET"]),
+            Route(one, self._answers(self.page), methods=["GET"]),
+            Route(f"{one}/live", self._answers(self.live, token=True), methods=["GET"]),
             Route("/metrics", self._answers(self.metrics, token=True), methods=["GET"]),
             Route(f"{one}/metrics", self._answers(self.metrics, token=True), methods=["GET"]),
             Route("/health", self._answers(self.health), methods=["GET"]),
@@ -170,19 +186,16 @@ class Pages:
         kind = given.get("format", "json")
         if kind not in ESTIMATES:
             return _error(400, "format is json or csv")
-        arrivals = self.readings.arrivals(plan)
-        tag = f'"{tag_of(arrivals)}"'
-        if request.headers.get("if-none-match") == tag:
-            return Response(status_code=304, headers={**PRIVATE, "ETag": tag})
-        found = self._estimated(plan, tag, given)
+        tag, found = self._estimated(plan, tag_of(self.readings.arrivals(plan)), given)
         if found is None:
             return _error(404, "no report was counted yet")
-        headers = {**PRIVATE, "ETag": tag}
-        return Response(found.render(kind), media_type=ESTIMATES[kind], headers=headers)
+        return _unless_known(
+            request, tag, lambda: Response(found[1].render(kind), media_type=ESTIMATES[kind])
+        )
 
     def _estimated(
         self, plan: Plan, tag: str, given: Mapping[str, str]
-    ) -> CollectionEstimate | None:
+    ) -> tuple[str, tuple[Aggregator, CollectionEstimate] | None]:
         method = given.get("method") or None
         try:
             confidence = float(given.get("confidence", "0.95"))
@@ -190,11 +203,11 @@ class Pages:
             raise LDPError("confidence is a number between 0 and 1") from None
         together = given.get("simultaneous", "false") == "true"
 
-        def make() -> CollectionEstimate | None:
-            server = self.readings.once(tag, (plan,), lambda: self.readings.server(plan))
+        def make() -> tuple[Aggregator, CollectionEstimate] | None:
+            server = Aggregator.of_counts(plan, self.readings.read(plan, Store.counts))
             if not server.n:
                 return None
-            return CollectionEstimate.of(server, method, confidence, together)
+            return server, CollectionEstimate.of(server, method, confidence, together)
 
         return self.readings.once(tag, (plan, method, confidence, together), make)
 
@@ -231,6 +244,80 @@ class Pages:
         ):
             lines += [f"# TYPE ldp3_{name} {kind}", f"ldp3_{name} {value}"]
         return PlainTextResponse("\n".join(lines) + "\n", headers=PRIVATE)
+
+    def page(self, request: Request) -> Response:
+        """The page that shows results to whoever has the token; it holds none itself."""
+        plan = self._plan(request)
+        found = find(PostProcessor, *plan.modules)
+        methods = {spec: names.method(spec) for spec in (plan.method, "none", *sorted(found))}
+        context = {
+            "name": plan.name,
+            "facts": " · ".join(plan.facts),
+            "methods": {m: title for m, title in methods.items() if _suits(plan, m)},
+            "method": plan.method,
+            "ordered": plan.domain.ordered,
+        }
+        return HTMLResponse(render("live.html", context, [script("live.js")]), headers=PRIVATE)
+
+    def live(self, request: Request) -> Response:
+        """What the page shows."""
+        plan, given = self._plan(request), request.query_params
+        arrivals = self.readings.arrivals(plan)
+        tag, found = self._estimated(plan, tag_of(arrivals), given)
+        order = given.get("order")
+        ordered = plan.domain.ordered if order is None else order == "domain"
+
+        def make() -> Response:
+            context: dict[str, Any] = {"rows": [], "facts": "No report was counted yet."}
+            if found is not None:
+                server, estimate = found
+                inspection = inspect_tally(plan, server.tally)
+                said = [] if inspection is None else inspection.answer().render("text").splitlines()
+                context = estimate_context(estimate, ordered) | {"findings": said}
+            context = {"findings": [], "sorts": False} | context | arrived(arrivals, hour_now())
+            return HTMLResponse(render("live_results.html", context))
+
+        return _unless_known(request, tag, make)
+
+
+def arrived(arrivals: Mapping[tuple[int, str], int], now: int) -> dict[str, Any]:
+    """Bars of the last hours, and what was refused, for the page."""
+    hours = {hour: arrivals.get((hour, COUNTED), 0) for hour in range(now - HOURS + 1, now + 1)}
+    most = max(max(hours.values()), 1)
+    refused: dict[str, int] = {}
+    for (_, reason), n in arrivals.items():
+        if reason != COUNTED:
+            refused[reason] = refused.get(reason, 0) + n
+    bars = [
+        {
+            "height": f"{100 * n / most:.1f}%",
+            "title": f"{datetime.fromtimestamp(3600 * hour, UTC):%d %b %H:00} UTC: {n:,}",
+        }
+        for hour, n in hours.items()
+    ]
+    total = sum(hours.values())
+    last = f"In the last {HOURS} hours {total:,} reports came, {hours[now]:,} in this one."
+    return {
+        "hours": bars,
+        "last": last,
+        "refused": [(reason, f"{n:,}") for reason, n in sorted(refused.items())],
+    }
+
+
+def _suits(plan: Plan, method: str) -> bool:
+    try:
+        return plan.domain.suits(build_method(method, *plan.modules))
+    except LDPError:  # one with parameters that must be given
+        return False
+
+
+def _unless_known(request: Request, tag: str, make: Callable[[], Response]) -> Response:
+    """Nothing, if who asks has what there is."""
+    tag = f'"{tag}"'
+    known = request.headers.get("if-none-match") == tag
+    answer = Response(status_code=304) if known else make()
+    answer.headers.update({**PRIVATE, "ETag": tag})
+    return answer
 
 
 def _error(status: int, text: str) -> Response:

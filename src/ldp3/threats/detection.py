@@ -20,7 +20,7 @@ from ldp3.printing import percent, plural
 from ldp3.protocols.base import FrequencyOracle, PureOracle
 from ldp3.threats.pairs import conspicuous_pairs, unknown
 from ldp3.threats.report_batches import Batches, FirstPass, in_batches
-from ldp3.types import Estimate
+from ldp3.types import Estimate, Tally
 
 TESTS = 5  # that share α, at most
 EXPECTED = 20.0  # reports of a group of sizes, at least: rare sizes are taken together
@@ -183,6 +183,18 @@ def inspect_batches(
         HonestyTest("pairs", pairs.p_value, pairs.text),
     )
     return Inspection(tests, alpha, pairs.targets, pairs.fakes, tuple(map(name, pairs.targets)), n)
+
+
+def inspect_tally(collection: Plan, tally: Tally, *, alpha: float = 0.01) -> Inspection | None:
+    """The tests that need the counts alone; None for protocols whose reports support no values."""
+    oracle = collection.oracle
+    if not isinstance(oracle, PureOracle):
+        return None
+    tests = (
+        below_zero_test(oracle.estimate(tally), alpha / TESTS, collection.label),
+        sum_test(oracle, oracle.support_counts(tally), tally.n),
+    )
+    return Inspection(tests, alpha, n=tally.n)
 
 
 def below_zero_test(
