@@ -179,7 +179,7 @@ def killed(
                 database.stop("immediate")
                 database.start()
             else:
-                _fill(folder)
+                _fill(folder, outcome)
             outcome.killed[event] = outcome.killed.get(event, 0) + 1
         servers.wait()
         stop.set()
@@ -197,13 +197,15 @@ def killed(
     return outcome
 
 
-def _fill(folder: Path) -> None:
-    """Fill the disk for a while."""
+def _fill(folder: Path, outcome: Outcome) -> None:
+    """Fill the disk until somebody is refused, or for a while: there is room inside the files."""
+    before, end = outcome.answers.get(503, 0), time.monotonic() + 5
     ballast = folder / "ballast"
     with suppress(OSError), ballast.open("wb", buffering=0) as file:
         while True:
             file.write(bytes(4096))
-    time.sleep(0.7)
+    while outcome.answers.get(503, 0) == before and time.monotonic() < end:
+        time.sleep(0.1)
     ballast.unlink()
 
 

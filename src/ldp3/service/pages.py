@@ -85,13 +85,16 @@ class Readings:
         """How many rows came in which hour, by the reason why they were refused."""
         return self.read(plan, Store.arrivals)
 
-    def once(self, tag: str, key: tuple[object, ...], make: Callable[[], T]) -> tuple[str, T]:
+    def once(
+        self, tag: str, key: tuple[object, ...], make: Callable[[], T], *, patient: bool
+    ) -> tuple[str, T]:
         """What `make` makes for a tag, the mark of what the store holds; and for which tag it was.
 
-        It is made once for a tag, and what takes long is kept ten times as long.
+        It is made once for a tag; for the patient, who ask again and again, what took long is good
+        for ten times as long.
         """
         known = self._known.get(key)
-        if known is not None and (known[0] == tag or time.monotonic() < known[2]):
+        if known is not None and (known[0] == tag or (patient and time.monotonic() < known[2])):
             return known[0], known[1]
         start = time.monotonic()
         made = make()
@@ -186,7 +189,8 @@ class Pages:
         kind = given.get("format", "json")
         if kind not in ESTIMATES:
             return _error(400, "format is json or csv")
-        tag, found = self._estimated(plan, tag_of(self.readings.arrivals(plan)), given)
+        now = tag_of(self.readings.arrivals(plan))
+        tag, found = self._estimated(plan, now, given, patient=False)
         if found is None:
             return _error(404, "no report was counted yet")
         return _unless_known(
@@ -194,7 +198,7 @@ class Pages:
         )
 
     def _estimated(
-        self, plan: Plan, tag: str, given: Mapping[str, str]
+        self, plan: Plan, tag: str, given: Mapping[str, str], *, patient: bool
     ) -> tuple[str, tuple[Aggregator, CollectionEstimate] | None]:
         method = given.get("method") or None
         try:
@@ -209,7 +213,7 @@ class Pages:
                 return None
             return server, CollectionEstimate.of(server, method, confidence, together)
 
-        return self.readings.once(tag, (plan, method, confidence, together), make)
+        return self.readings.once(tag, (plan, method, confidence, together), make, patient=patient)
 
     def health(self, request: Request) -> Response:
         """Whether reports can be taken."""
@@ -263,7 +267,7 @@ class Pages:
         """What the page shows."""
         plan, given = self._plan(request), request.query_params
         arrivals = self.readings.arrivals(plan)
-        tag, found = self._estimated(plan, tag_of(arrivals), given)
+        tag, found = self._estimated(plan, tag_of(arrivals), given, patient=True)
         order = given.get("order")
         ordered = plan.domain.ordered if order is None else order == "domain"
 
