@@ -31,7 +31,9 @@ from ldp3.noise import Noise, PureNoise, Support
 if TYPE_CHECKING:
     import polars as pl
 
-Point = Literal["mean", "median"]  # of a posterior: what a metric wants, and a method answers
+# Of a posterior, what a metric wants and a method answers. A share is the mean, scaled so that all
+# sum to one; a root the square of the mean root, likewise.
+Point = Literal["mean", "median", "share", "root"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -52,6 +52,18 @@ def test_all_holds_more_than_the_paper() -> None:
     assert {"base_cut", "em", "norm_sub"} <= set(names)
 
 
+@pytest.mark.parametrize(
+    ("metrics", "made"),
+    [("l1", {"completed"}), ("l2", set()), (["tv", "kl"], {"completed", "completed_mean"})],
+)
+def test_of_all_methods_those_take_part_that_some_metric_wants(
+    metrics: Any, made: set[str]
+) -> None:
+    names = methods_of(experiment(DATA, 1, "grr", "all", metrics))
+    assert {name for name in names if name.startswith("completed")} == made
+    assert methods_of(experiment(DATA, 1, "grr", "completed", "l2"))[1:] == ["completed"]
+
+
 def test_classes_and_objects_may_be_handed_in() -> None:
     ex = experiment(DATA, 1, GRR, [NormSub], [L1(), TopK(k=2)])
     assert [c.spec for c in ex.protocols] == ["grr"]

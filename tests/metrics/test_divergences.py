@@ -6,7 +6,9 @@ from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy
 
 import ldp3
+from ldp3.arrays import FloatArray
 from ldp3.domain import Labels
+from ldp3.metrics.divergences import KL, Divergence, Hellinger
 from ldp3.types import Dataset
 
 # two users, two values: (1, 0) becomes (5/6, 1/6) and (½, ½) stays
@@ -60,3 +62,19 @@ def test_users_come_from_the_dataset_unless_given() -> None:
 def test_a_population_of_nobody_is_refused() -> None:
     with pytest.raises(ldp3.LDPError, match="KL: n must be an integer of at least 1, got 0"):
         ldp3.metric("kl(n=0)")
+
+
+@pytest.mark.parametrize("metric", [KL(n=100), Hellinger(n=100)])
+def test_the_point_that_it_wants_errs_least_on_average(metric: Divergence) -> None:
+    """Over truths that are equally likely; of Hellinger, the square."""
+    rng, half, power = np.random.default_rng(0), 0.5 / 100, 1 if isinstance(metric, KL) else 2
+    truths = rng.dirichlet(np.full(6, 0.5), 40)
+    roots = np.sqrt(truths + half).mean(axis=0) ** 2
+    roots = roots / roots.sum() * (1 + 6 * half) - half
+    point = {"share": truths.mean(axis=0), "root": roots}[metric.bayes or ""]
+
+    def loss(answer: FloatArray) -> float:
+        return float(np.mean([metric(truth, answer) ** power for truth in truths]))
+
+    for _ in range(50):
+        assert loss(point) < loss(point * (1 + rng.normal(0, 0.05, 6)))

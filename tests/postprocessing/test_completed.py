@@ -8,11 +8,14 @@ import ldp3
 from ldp3.arrays import FloatArray
 from ldp3.noise import Noise
 from ldp3.postprocessing import completed as module
+from ldp3.postprocessing.base import default_method
 from ldp3.postprocessing.posterior import Posterior
 from ldp3.types import Estimate
 from tests.postprocessing.estimates import impure, simulated
 
 completed = ldp3.postprocess("completed")
+completed_mean = ldp3.postprocess("completed_mean")
+completed_root = ldp3.postprocess("completed_root")
 multiscale = ldp3.postprocess("multiscale")
 l1 = ldp3.metric("l1")
 
@@ -22,8 +25,8 @@ def zipf(d: int, s: float = 1.1) -> FloatArray:
     return f / f.sum()
 
 
-def definition(est: Estimate) -> FloatArray:
-    """The method as its docstring has it: constant noise, everything in sight, all in matrices."""
+def definition(est: Estimate) -> tuple[FloatArray, FloatArray]:
+    """Frequencies, and the posterior of each value on them: constant noise, all in sight."""
     sd, d, posterior = sqrt(est.noise.floor), est.d, Posterior.of(est)
     x, grid, prior = posterior.seen, posterior.theta, posterior.priors.mean(axis=0)
 
@@ -60,19 +63,25 @@ def definition(est: Estimate) -> FloatArray:
         w * q / q.sum(axis=1, keepdims=True) for w, (_, _, q) in zip(weights, models, strict=True)
     ]
     order = np.argsort(theta)
-    below = np.concatenate(mixed, axis=1)[:, order].cumsum(axis=1)
-    median = theta[order][(below >= 0.5).argmax(axis=1)]
-    return np.where(median < sd, median, multiscale(est))
+    return theta[order], np.concatenate(mixed, axis=1)[:, order]
 
 
 @pytest.mark.parametrize(("s", "sd"), [(0.5, 0.03), (1.1, 0.01), (2.0, 0.01)])
 def test_it_does_what_its_definition_says(s: float, sd: float) -> None:
     rng = ldp3.stream(0, "completed", str(s))
     est = impure(zipf(60, s) + rng.normal(0, sd, 60), noise=sd**2)
-    found, expected = completed(est), definition(est)
-    assert np.count_nonzero(expected != multiscale(est)) > 10
+    theta, posterior = definition(est)
+    medians = theta[(posterior.cumsum(axis=1) >= 0.5).argmax(axis=1)]
+    assert np.count_nonzero(medians < sd) > 10
     # a power law is cut into a hundred pieces, here into twenty thousand
-    assert np.allclose(found, expected, rtol=0, atol=0.02 * sd)
+    near, half = 0.02 * sd, 0.5 / est.n
+    expected = np.where(medians < sd, medians, multiscale(est))
+    assert np.allclose(completed(est), expected, rtol=0, atol=near)
+    means = posterior @ theta
+    assert np.allclose(completed_mean(est), means / means.sum(), rtol=0, atol=near)
+    roots = (posterior @ np.sqrt(theta + half)) ** 2
+    expected = roots / roots.sum() * (1 + est.d * half) - half
+    assert np.allclose(completed_root(est), expected, rtol=0, atol=near)
 
 
 @pytest.mark.parametrize("mass", [-0.1, 0.0, 1e-9, 0.001, 0.3, 4.9])
@@ -117,6 +126,16 @@ def test_values_with_noise_of_their_own_are_served_like_others() -> None:
     assert np.allclose(completed(equal), completed(nearly), rtol=0, atol=1e-4)
 
 
-def test_it_says_what_it_is_made_for() -> None:
-    assert completed.bayes == l1.bayes == "median"
-    assert not completed.distribution
+@pytest.mark.parametrize(
+    ("spec", "metrics"),
+    [
+        ("completed", ["l1", "tv", "mae"]),
+        ("completed_mean", ["kl"]),
+        ("completed_root", ["hellinger", "js"]),
+        ("multiscale", ["l2", "mse", "linf", "top_k"]),
+    ],
+)
+def test_a_metric_that_wants_its_point_takes_it(spec: str, metrics: list[str]) -> None:
+    for metric in map(ldp3.metric, metrics):
+        assert default_method(sums=False, ordered=True, point=metric.bayes) == spec
+    assert ldp3.postprocess(spec).distribution == (spec != "completed")

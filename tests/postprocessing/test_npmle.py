@@ -7,7 +7,8 @@ from hypothesis import given, settings
 
 import ldp3
 from ldp3.arrays import FloatArray
-from ldp3.postprocessing.npmle import _plausible, _Problem
+from ldp3.postprocessing import npmle
+from ldp3.postprocessing.npmle import _plausible, _Problem, _Seen
 from ldp3.types import Estimate
 from tests.postprocessing.estimates import (
     PROTOCOLS,
@@ -21,7 +22,7 @@ from tests.postprocessing.estimates import (
 
 
 def problem_of(est: Estimate) -> _Problem:
-    return _Problem.of(_plausible(est), est.noise)
+    return _Seen.of(_plausible(est), est.noise).problem()
 
 
 def likelihood(est: Estimate, theta: FloatArray) -> FloatArray:
@@ -120,3 +121,16 @@ def test_npmle_keeps_the_order(protocol: str) -> None:
     est = simulated(protocol, 1.0, rng.dirichlet(np.ones(100) / 4), 10**5, rng)
     refined = ldp3.postprocess("npmle")(est)[np.argsort(est.frequencies)]
     assert (np.diff(refined) >= -1e-12).all()
+
+
+def test_many_estimates_that_noise_cannot_tell_apart_are_fitted_as_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    truth = TRUTHS["zipf"](20_000)
+    est = simulated("oue", 1.0, truth / truth.sum(), 10**7, ldp3.stream(0, "many"))
+    method, sd = ldp3.postprocess("npmle"), math.sqrt(est.noise.floor)
+    merged = method(est)
+    assert len(problem_of(est).start) < 2_000
+    monkeypatch.setattr(npmle, "MANY", 10**9)
+    assert len(problem_of(est).start) == 20_000
+    assert np.abs(merged - method(est)).max() < 0.01 * sd

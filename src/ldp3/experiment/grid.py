@@ -30,9 +30,9 @@ from ldp3.errors import (
     whole,
 )
 from ldp3.files import real_path
-from ldp3.metrics.base import Metric
+from ldp3.metrics.base import Metric, build_metric
 from ldp3.plugins import load_plugins
-from ldp3.postprocessing.base import PostProcessor, canonical_method
+from ldp3.postprocessing.base import PostProcessor, build_method, canonical_method
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.results.axes import Cell
 from ldp3.types import Dataset
@@ -228,14 +228,15 @@ def experiment(
     """The experiment that people mean: names looked up, sets opened, doubles and nonsense out."""
     paths = tuple(real_path(as_path(p, "a plug-in")) for p in several(plugins, "`plugins`"))
     modules = load_plugins(paths)
-    chosen = choices(PostProcessor, methods, modules)
+    compared = choices(Metric, metrics, modules)
+    chosen = _made_for(compared, choices(PostProcessor, methods, modules), modules)
     none = choices(PostProcessor, "none", modules)
     return Experiment(
         datasets=_told_apart(datasets),
         epsilons=_budgets(epsilons),
         protocols=choices(FrequencyOracle, protocols, modules),
         methods=none + tuple(c for c in chosen if c.spec != "none"),
-        metrics=choices(Metric, metrics, modules),
+        metrics=compared,
         repeats=REPEATS if repeats is None else repeats,
         repeats_asked=repeats is not None,
         seed=seed,
@@ -247,6 +248,14 @@ def experiment(
         fake_users=fake_numbers(fake_users),
         targets=named_targets(targets),
     )
+
+
+def _made_for(
+    metrics: Sequence[Choice], methods: Sequence[Choice], modules: Sequence[ModuleType]
+) -> list[Choice]:
+    """Of a set, without methods that answer a point of a posterior that no metric wants."""
+    wanted = {None, *(build_metric(c.thing, *modules).bayes for c in metrics)}
+    return [c for c in methods if c.asked or build_method(c.thing, *modules).bayes in wanted]
 
 
 def _attacks(given: Named | Sequence[Named], modules: Sequence[ModuleType]) -> tuple[Choice, ...]:

@@ -6,9 +6,10 @@ With $m_k$ values of frequency $f_k$ and the protocol's noise taken as normal,
 $$P(f_v = f_k \mid \hat f_v) \propto m_k\, φ\big(\hat f_v;\, f_k, \mathrm{Var}(f_k)\big).$$
 
 The posterior's mean has the least expected squared error, its median the least expected absolute
-one, of all rules that answer every value alike from its own estimate. A rule that also uses the
-order of the domain, or that all frequencies sum to one, may do better; a rule that has to learn the
-frequencies from the same estimates does worse, most of all where each frequency stands alone.
+one, of all rules that answer every value alike from its own estimate; mean and squared mean root,
+scaled to sum to one, are what KL and Hellinger want. A rule that also uses the order of the domain,
+or that all frequencies sum to one, may do better; a rule that has to learn the frequencies from the
+same estimates does worse, most of all where each frequency stands alone.
 """
 
 from collections.abc import Sequence
@@ -17,12 +18,12 @@ from math import sqrt
 
 import numpy as np
 
-from ldp3.arrays import FloatArray, IntArray
+from ldp3.arrays import FloatArray, IntArray, as_distribution
 from ldp3.kernels.compile import njit
 from ldp3.metrics.base import Metric
 from ldp3.noise import Noise
 from ldp3.postprocessing.normalising import NormSub
-from ldp3.types import Estimate
+from ldp3.types import Estimate, Point
 
 SIGHT = 6.5  # standard deviations from an estimate where a frequency still counts: e^-21
 FINE = 8  # frequencies closer than one in so many standard deviations are told from no estimate
@@ -35,13 +36,13 @@ class SeparableOracle:
     Examples
     --------
     >>> oracle = SeparableOracle(np.array([80, 10, 10]), Noise(0.01))
-    >>> means, medians = oracle(np.array([0.7, 0.2, 0.1]))
-    >>> means.round(3), medians
+    >>> points = oracle(np.array([0.7, 0.2, 0.1]))
+    >>> points["mean"].round(3), points["median"]
     (array([0.8, 0.1, 0.1]), array([0.8, 0.1, 0.1]))
     """
 
     def __init__(self, histogram: IntArray, noise: Noise) -> None:
-        self.base, self.slope = noise.floor, noise.slope
+        self.base, self.slope, self.half = noise.floor, noise.slope, 0.5 / histogram.sum()
         counts, self.each = np.unique(histogram, return_counts=True)
         self.distinct = counts / histogram.sum()
         cells = np.floor(self._tau(self.distinct) * FINE)
@@ -51,27 +52,35 @@ class SeparableOracle:
         self.variance = self.base + self.slope * self.frequencies
         self.tau = self._tau(self.frequencies)
 
-    def __call__(self, estimates: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Posterior means and medians of the frequencies behind the estimates."""
+    def __call__(self, estimates: FloatArray) -> dict[Point, FloatArray]:
+        """The points of the posteriors of the frequencies behind the estimates."""
         cells = np.floor(estimates * (ALIKE / sqrt(self.base)))
         _, place, times = np.unique(cells, return_inverse=True, return_counts=True)
         seen = np.bincount(place, estimates) / times
-        means, medians = np.empty_like(seen), np.empty_like(seen)
+        means, medians, roots = (np.empty_like(seen) for _ in range(3))
         groups = self.frequencies, self.variance, self.values, self.group
-        _posteriors(seen, *groups, self.distinct, self.each, *self._sight(seen), means, medians)
-        return means[place], medians[place]
+        rooted = np.sqrt(self.frequencies + self.half)  # half a user, as divergences have it
+        sight = self._sight(seen)
+        _posteriors(seen, *groups, self.distinct, self.each, rooted, *sight, means, medians, roots)
+        whole = 1 + len(estimates) * self.half
+        return {
+            "mean": means[place],
+            "median": medians[place],
+            "share": as_distribution(means[place]),
+            "root": as_distribution(as_distribution(roots[place] ** 2) * whole - self.half),
+        }
 
     def scores(
         self, estimate: Estimate, truth: FloatArray, metrics: Sequence[Metric]
     ) -> FloatArray:
         """What it scores on an estimate, free and as a distribution, by metric; NaN if unknown."""
-        means, medians = self(estimate.frequencies)
-        points = {"mean": means, "median": medians}
-        distribution = NormSub().refine(replace(estimate, frequencies=means))
+        points = self(estimate.frequencies)
+        projected = NormSub().refine(replace(estimate, frequencies=points["mean"]))
+        summing = points | {"mean": projected, "median": projected}
         out = np.full((2, len(metrics)), np.nan)
         for i, metric in enumerate(metrics):
-            if metric.bayes is not None:
-                out[:, i] = metric(truth, points[metric.bayes]), metric(truth, distribution)
+            if (bayes := metric.bayes) is not None:
+                out[:, i] = metric(truth, points[bayes]), metric(truth, summing[bayes])
         return out
 
     def _tau(self, f: FloatArray) -> FloatArray:
@@ -90,8 +99,8 @@ class SeparableOracle:
 @njit
 def _posteriors(
     x: FloatArray, f: FloatArray, variance: FloatArray, values: IntArray, group: IntArray,
-    distinct: FloatArray, each: IntArray, start: IntArray, stop: IntArray, means: FloatArray,
-    medians: FloatArray,
+    distinct: FloatArray, each: IntArray, rooted: FloatArray, start: IntArray, stop: IntArray,
+    means: FloatArray, medians: FloatArray, roots: FloatArray,
 ) -> None:  # fmt: skip
     prior, weight = np.empty(f.size), np.empty(f.size)
     for k in range(f.size):
@@ -101,12 +110,13 @@ def _posteriors(
         for k in range(start[i], stop[i]):
             weight[k] = prior[k] - 0.5 * (x[i] - f[k]) ** 2 / variance[k]
             best = max(best, weight[k])
-        total = first = 0.0
+        total = first = root = 0.0
         for k in range(start[i], stop[i]):
             weight[k] = np.exp(weight[k] - best) if weight[k] > best - 21.0 else 0.0
             total += weight[k]
             first += weight[k] * f[k]
-        means[i] = first / total
+            root += weight[k] * rooted[k]
+        means[i], roots[i] = first / total, root / total
         half, k = 0.5 * total, start[i]
         while half > weight[k] and k < stop[i] - 1:
             half -= weight[k]

@@ -14,7 +14,7 @@ import numpy as np
 from ldp3.arrays import FloatArray, as_distribution
 from ldp3.errors import require, settle_numbers, whole
 from ldp3.metrics.base import Metric
-from ldp3.types import Dataset
+from ldp3.types import Dataset, Point
 
 POPULATION = 10**6  # where nobody says how many users there are
 
@@ -70,6 +70,7 @@ class KL(Divergence):
     aliases: ClassVar[tuple[str, ...]] = (
         "KL-divergence", "Kullback-Leibler", "Kullback-Leibler Divergence", "relative entropy",
     )  # fmt: skip
+    bayes: ClassVar[Point | None] = "share"  # -Σ E[a] log b is least where b is E[a]
 
     def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:
         return divergence(self.smooth(truth), self.smooth(frequencies))
@@ -90,6 +91,7 @@ class JS(Divergence):
 
     unit: ClassVar[str] = "nats"
     aliases: ClassVar[tuple[str, ...]] = ("Jensen-Shannon", "JS-divergence")
+    bayes: ClassVar[Point | None] = "root"  # nearly: close to the truth it is Hellinger²
 
     def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:
         a, b = self.smooth(truth), self.smooth(frequencies)
@@ -109,6 +111,7 @@ class Hellinger(Divergence):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("Hellinger distance",)
+    bayes: ClassVar[Point | None] = "root"  # Σ E[√a] √b is largest where √b ∝ E[√a]
 
     def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:
         a, b = self.smooth(truth), self.smooth(frequencies)

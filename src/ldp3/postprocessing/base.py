@@ -16,12 +16,18 @@ from ldp3.types import Estimate, Oracle, Point
 
 DEFAULT = "multiscale"  # where nobody says which
 ORDERED = "multiscale_ordered"  # and where sums over an order that means something are wanted
-POINTS: dict[Point, str] = {"median": "completed"}  # and where a metric wants another point
+POINTS: dict[Point, str] = {  # and where a metric wants another point than the mean
+    "median": "completed",
+    "share": "completed_mean",
+    "root": "completed_root",
+}
 WHY = {
     DEFAULT: "of all methods it lost least over many kinds of data; biased, as all but none are",
     ORDERED: "for sums over ordered values it lost least; biased, as all but none are",
     POINTS["median"]: "in absolute error it lost least over many kinds of data; no distribution, "
     "its sum is below one; biased, as all but none are",
+    POINTS["share"]: "for KL it lost least over many kinds of data; biased, as all but none are",
+    POINTS["root"]: "for Hellinger it lost least over many data; biased, as all but none are",
 }
 
 

@@ -1,5 +1,6 @@
 """Nonparametric empirical Bayes: the prior itself is estimated, by maximum likelihood."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import sqrt
 from typing import ClassVar, final
@@ -11,6 +12,7 @@ from ldp3.kernels.compile import njit
 from ldp3.noise import Noise
 from ldp3.postprocessing.base import PostProcessor
 from ldp3.postprocessing.normalising import NormSub
+from ldp3.postprocessing.posterior import likelihood, merged
 from ldp3.types import Estimate
 
 STEPS = 500  # of Newton; a handful are needed, a few dozen at worst
@@ -18,6 +20,7 @@ GAP = 1e-6  # of the mean log-likelihood, at most, to the best prior on the grid
 ROUNDING = 1e-12  # no estimate is known better, however little noise it has
 STEP = 0.25  # of the grid, in standard deviations
 AROUND = 6  # steps of the grid on either side of an estimate
+MANY = 2**14  # values from which on close estimates are fitted as one
 SIGHT = 9.0  # standard deviations from an estimate where a frequency still counts: e^-40
 
 
@@ -36,8 +39,9 @@ class NPMLE(PostProcessor):
     assumed: many equal frequencies, a power law and a few heavy values each find their own prior.
     A distribution. No parameters. Deterministic; solved until the duality gap
     $\max_θ \frac1d \sum_v φ_v(θ) / \hat φ_v - 1$ is below $10^{-6}$, which bounds how far the mean
-    log-likelihood is from that of the best prior *on the grid*. Costs about $O(d)$ per Newton step,
-    few of which are needed.
+    log-likelihood is from that of the best prior *on the grid*. Above 16,384 values, estimates
+    within 1/32 of a standard deviation of each other are fitted as one. Costs about $O(d)$ per
+    Newton step, few of which are needed.
 
     Examples
     --------
@@ -57,29 +61,34 @@ class NPMLE(PostProcessor):
     distribution: ClassVar[bool] = True
 
     def refine(self, estimate: Estimate) -> FloatArray:
-        problem = _Problem.of(_plausible(estimate), estimate.noise)
-        atoms, w = problem.solve()
-        moment = problem.mixture(atoms, w * problem.theta[atoms])
-        means = moment / problem.mixture(atoms, w)
+        seen = _Seen.of(_plausible(estimate), estimate.noise)
+        atoms, w = seen.problem().solve()
+        means = np.concatenate([
+            part.mixture(atoms, w * seen.theta[atoms]) / part.mixture(atoms, w)
+            for part in seen.parts()
+        ])  # fmt: skip
         return NormSub().refine(replace(estimate, frequencies=means))
 
 
 @dataclass(frozen=True)
-class _Problem:
-    """A grid of frequencies, and the likelihood of each on the estimates that can see it."""
+class _Seen:
+    """Estimates, their noise, and the grid of frequencies of which each sees `width`."""
 
-    theta: FloatArray  # (m,) increasing
-    start: IntArray  # (d,) first frequency that an estimate sees
-    likelihood: FloatArray  # (d, width) of those from `start` on; 1 at the highest
+    x: FloatArray
+    tau: FloatArray  # where they lie if noise has standard deviation one everywhere
+    base: FloatArray
+    slope: float
+    theta: FloatArray
+    start: IntArray
+    width: int
 
     @classmethod
-    def of(cls, seen: FloatArray, noise: Noise) -> "_Problem":
-        # measured in τ = ∫ df / sd(f), noise has standard deviation one wherever the value lies;
+    def of(cls, x: FloatArray, noise: Noise) -> "_Seen":
         # where values differ in noise, the quietest one sets the grid and the loudest the sight
-        base = np.maximum(np.broadcast_to(noise.base, seen.shape), ROUNDING**2)
+        base = np.maximum(np.broadcast_to(noise.base, x.shape), ROUNDING**2)
         quiet, loud = float(base.min()), float(base.max())
         sd, slope = sqrt(quiet), max(noise.slope, -(1 - 1e-6) * quiet)
-        inside = np.clip(seen, 0, 1)
+        inside = np.clip(x, 0, 1)
         tau = 2 * inside / (np.sqrt(quiet + slope * inside) + sd)
         top = 2 / (sqrt(quiet + slope) + sd)
         cells = np.unique(np.floor(tau / STEP))
@@ -92,9 +101,35 @@ class _Problem:
         start = np.searchsorted(grid, tau - sight)
         width = int((np.searchsorted(grid, tau + sight) - start).max())
         start = np.minimum(start, len(grid) - width)
-        likelihood = np.empty((len(seen), width))
-        _likelihood(seen, theta, base, slope, start, likelihood)
-        return cls(theta, start, likelihood)
+        return cls(x, tau, base, slope, theta, start, width)
+
+    def problem(self) -> "_Problem":
+        """Of all estimates; close ones as one, if there are many."""
+        if len(self.x) <= MANY:
+            return self._problem(self.x, np.arange(len(self.x)), np.ones(len(self.x)))
+        first, count, x = merged(self.x, self.tau, self.base)
+        return self._problem(x, first, count)
+
+    def parts(self) -> Iterator["_Problem"]:
+        """The estimates as they are, some at a time."""
+        for low in range(0, len(self.x), MANY):
+            some = np.arange(low, min(low + MANY, len(self.x)))
+            yield self._problem(self.x[some], some, np.ones(len(some)))
+
+    def _problem(self, x: FloatArray, which: IntArray, count: FloatArray) -> "_Problem":
+        start, out = self.start[which], np.empty((len(x), self.width))
+        likelihood(x, self.theta, self.base[which], self.slope, start, out)
+        return _Problem(self.theta, start, out, count)
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """A grid of frequencies, and the likelihood of each on the estimates that can see it."""
+
+    theta: FloatArray  # (m,) increasing
+    start: IntArray  # (d,) first frequency that an estimate sees
+    likelihood: FloatArray  # (d, width) of those from `start` on; 1 at the highest
+    count: FloatArray  # (d,) values that have this estimate
 
     def solve(self) -> tuple[IntArray, FloatArray]:
         """Constrained Newton: the atoms of the best prior, as indices, and their weights."""
@@ -120,11 +155,11 @@ class _Problem:
         _quadratic(self.gram(atoms, f), 2 * g - 1, best)
         step = best - w
         change, slope = self.mixture(atoms, step), float(((1 - g) * step).sum())
-        now, size = w.sum() - np.log(f).mean(), 1.0
+        now, size = w.sum() - self.mean_log(f), 1.0
         while size > 1e-6:  # as far along the quadratic model as the function itself falls
             ahead = f + size * change
             if (ahead > 0.02 * f).all():
-                value = (w + size * step).sum() - np.log(ahead).mean()
+                value = (w + size * step).sum() - self.mean_log(ahead)
                 if value <= now + 1e-4 * size * slope:
                     w = np.maximum(w + size * step, 0)
                     return atoms[w > 0], w[w > 0] / w.sum()
@@ -156,19 +191,22 @@ class _Problem:
         _mixture(self.likelihood, self.start, atoms, low, w, out)
         return out
 
+    def mean_log(self, f: FloatArray) -> float:
+        return float((self.count * np.log(f)).sum() / self.count.sum())
+
     def gradient(self, f: FloatArray) -> FloatArray:
         """Mean of likelihood / f at every frequency of the grid: at most 1 under the best prior."""
         out = np.zeros(len(self.theta))
-        _gradient(self.likelihood, self.start, f, out)
-        return out / len(f)
+        _gradient(self.likelihood, self.start, self.count, f, out)
+        return out / self.count.sum()
 
     def gram(self, atoms: IntArray, f: FloatArray) -> FloatArray:
         """Second derivatives of - mean log f, as a band."""
         low = np.searchsorted(atoms, self.start)
         high = np.searchsorted(atoms, self.start + self.likelihood.shape[1])
         out = np.zeros((len(atoms), max(int((high - low).max()), 1)))
-        _gram(self.likelihood, self.start, atoms, low, high, f, out)
-        return out / len(f)
+        _gram(self.likelihood, self.start, self.count, atoms, low, high, f, out)
+        return out / self.count.sum()
 
 
 def _plausible(estimate: Estimate) -> FloatArray:
@@ -184,22 +222,6 @@ def _plausible(estimate: Estimate) -> FloatArray:
 
 
 @njit
-def _likelihood(
-    seen: FloatArray, theta: FloatArray, base: FloatArray, slope: float, start: IntArray,
-    out: FloatArray,
-) -> None:  # fmt: skip
-    for i in range(seen.size):
-        best = -np.inf
-        for k in range(out.shape[1]):
-            apart = seen[i] - theta[start[i] + k]
-            variance = base[i] + slope * theta[start[i] + k]
-            out[i, k] = -0.5 * (apart * apart / variance + np.log(variance))
-            best = max(best, out[i, k])
-        for k in range(out.shape[1]):
-            out[i, k] = np.exp(out[i, k] - best)
-
-
-@njit
 def _mixture(
     L: FloatArray, start: IntArray, atoms: IntArray, low: IntArray, w: FloatArray, out: FloatArray
 ) -> None:
@@ -212,21 +234,23 @@ def _mixture(
 
 
 @njit
-def _gradient(L: FloatArray, start: IntArray, f: FloatArray, out: FloatArray) -> None:
+def _gradient(
+    L: FloatArray, start: IntArray, count: FloatArray, f: FloatArray, out: FloatArray
+) -> None:
     for i in range(start.size):
-        weight = 1 / f[i]
+        weight = count[i] / f[i]
         for k in range(L.shape[1]):
             out[start[i] + k] += weight * L[i, k]
 
 
 @njit
 def _gram(
-    L: FloatArray, start: IntArray, atoms: IntArray, low: IntArray, high: IntArray, f: FloatArray,
-    out: FloatArray,
+    L: FloatArray, start: IntArray, count: FloatArray, atoms: IntArray, low: IntArray,
+    high: IntArray, f: FloatArray, out: FloatArray,
 ) -> None:  # fmt: skip
     """Σ L_a L_b / f², as a band: row a holds the products with a, a-1, a-2, …"""
     for i in range(start.size):
-        weight = 1 / (f[i] * f[i])
+        weight = count[i] / (f[i] * f[i])
         for a in range(low[i], high[i]):
             scaled = weight * L[i, atoms[a] - start[i]]
             for b in range(low[i], a + 1):

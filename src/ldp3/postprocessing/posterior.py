@@ -60,12 +60,10 @@ class Posterior:
         start = np.searchsorted(grid.cells * STEP, tau - far)
         width = int((np.searchsorted(grid.cells * STEP, tau + far) - start).max())
         start = np.clip(start, 0, len(grid.cells) - width)
-        first, count, mean = _merged(x, tau, base)
-        likelihood = np.empty((len(first), width))
-        _likelihood(mean, grid.theta, base[first], slope, start[first], likelihood)
-        fits = [
-            Parts.over(grid.cells, shift).fit(likelihood, start[first], count) for shift in SHIFTS
-        ]
+        first, count, mean = merged(x, tau, base)
+        seen = np.empty((len(first), width))
+        likelihood(mean, grid.theta, base[first], slope, start[first], seen)
+        fits = [Parts.over(grid.cells, shift).fit(seen, start[first], count) for shift in SHIFTS]
         return cls(x, base, slope, grid.theta, start, width, np.array(fits))
 
     def moments(self) -> tuple[FloatArray, FloatArray]:
@@ -136,7 +134,7 @@ def _plausible(estimate: Estimate) -> tuple[FloatArray, FloatArray, float]:
     return np.clip(x + (1 - x.sum()) / len(x), low, high), base, slope
 
 
-def _merged(
+def merged(
     x: FloatArray, tau: FloatArray, base: FloatArray
 ) -> tuple[IntArray, FloatArray, FloatArray]:
     """Estimates in increasing order, close ones as one: the first, how many, and their mean."""
@@ -153,7 +151,7 @@ def _merged(
 
 
 @njit
-def _likelihood(
+def likelihood(
     x: FloatArray, theta: FloatArray, base: FloatArray, slope: float, start: IntArray,
     out: FloatArray,
 ) -> None:  # fmt: skip
@@ -176,7 +174,7 @@ def _moments(
 ) -> None:  # fmt: skip
     fits, seen = priors.shape[0], np.empty((1, width))
     for i in range(x.size):
-        _likelihood(x[i : i + 1], theta, base[i : i + 1], slope, start[i : i + 1], seen)
+        likelihood(x[i : i + 1], theta, base[i : i + 1], slope, start[i : i + 1], seen)
         origin = theta[start[i]]  # measured from here, no digits are lost in the variance
         for fit in range(fits):
             mass = first = second = 0.0
@@ -197,7 +195,7 @@ def _interval(
 ) -> None:  # fmt: skip
     fits, seen, q = priors.shape[0], np.empty((1, width)), np.empty(width)
     for i in range(x.size):
-        _likelihood(x[i : i + 1], theta, base[i : i + 1], slope, start[i : i + 1], seen)
+        likelihood(x[i : i + 1], theta, base[i : i + 1], slope, start[i : i + 1], seen)
         for fit in range(-1, fits):
             mass = 0.0
             for k in range(width):
