@@ -53,7 +53,7 @@ ANSWER = Answer(PARTS, {"n": 5, "worst": inf, "none": nan, "values": FRAME, "few
 
 def test_text_is_read_from_the_verdict_on_and_nothing_empty_leaves_a_gap() -> None:
     assert ANSWER.render() == (
-        "The verdict comes first.\n\nWhat is ε\n─────────\n\n\nA title\n\n"
+        "The verdict comes first.\n\nWhat is ε\n─────────\n\nA title\n\n"
         "value                         share  users\n"
         "=1                             0.33   1234\n"
         "<b>_x_</b> | \\input{a} & 5 %   0.00      –\n\n"

@@ -209,12 +209,7 @@ class _Writer(ABC):
 
     def written(self, answer: Answer) -> str:
         """All of it."""
-        made = ""
-        for part in answer.parts:
-            apart = "\n\n\n" if isinstance(part, Table) and part.title else "\n\n"
-            if text := self._part(part):
-                made += (apart if made else "") + text
-        return made
+        return "\n\n".join(filter(None, map(self._part, answer.parts)))
 
     def _part(self, part: Passage) -> str:
         match part:

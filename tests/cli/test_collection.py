@@ -25,6 +25,7 @@ from ldp3.collection.plan import Plan
 from ldp3.collection.report_parts import IN_FLIGHT
 from ldp3.domain import Bins
 from ldp3.noise import binomial_p
+from ldp3.printing import percent
 from ldp3.verification.base import ALPHA
 from tests.posix import posix
 
@@ -672,15 +673,40 @@ def test_a_statement_is_a_page_or_printed(folder: Path, run: Run) -> None:
     run(PLAN)
     code, out, err = run("statement pages.ldp3.json")
     assert (code, err) == (0, "")
-    assert out.startswith("## Statement on the collection “pages”")
+    assert out.startswith("Statement on the collection “pages”\n───")
+    assert "\\" not in out  # nothing is escaped for Markdown
     assert "python -m ldp3.collection.vectors vectors.json pages.ldp3.json" in out
     assert run("statement pages.ldp3.json -o page.html") == (0, "", "")
     assert "<!doctype html>" in Path("page.html").read_text(encoding="utf-8")
+    assert run("statement pages.ldp3.json -o page.md") == (0, "", "")
+    page = Path("page.md").read_text(encoding="utf-8")
+    assert page == run("statement pages.ldp3.json --format markdown")[1]
+    assert page.startswith("## Statement on the collection “pages”")
     told = json.loads(run("statement pages.ldp3.json --format json")[1])
     assert told["odds"][0] == {"before": 0.5, "at_most": pytest.approx(0.7310585786)}
     run("perturb pages.ldp3.json values.csv --no-header -o reports.bin")
     run("aggregate pages.ldp3.json reports.bin -o counts.json")
     assert "Of 1,000 reports so far" in run("statement pages.ldp3.json --counts counts.json")[1]
+
+
+def test_a_statement_says_of_a_sample_how_many_fake_users_swap_its_first_two(
+    folder: Path, run: Run
+) -> None:
+    run(PLAN)
+    rows = ["person,page", *("1,home",) * 60, *("2,cart",) * 30, *("3,search",) * 10, "4,"]
+    Path("sample.csv").write_text("\n".join(rows), encoding="utf-8")
+    code, out, err = run("statement pages.ldp3.json -d sample.csv --column page --missing drop")
+    assert code == 0
+    assert "1 row without a value" in err
+    gap = ldp3.oracle("oue", 1.0, 4).support
+    assert gap is not None
+    enough = int(30 * (gap.p - gap.q)) + 1
+    said = " ".join(out.split())
+    assert "Of 100 people in a sample, “home” leads “cart” by 30 percentage points." in said
+    assert f"{enough} beside as many people as in the sample" in said
+    assert f"{percent(enough / (100 + enough))} of fake reports" in said
+    cost = run("attack cost -d sample.csv --column page --missing drop --overtake cart home -p oue -e 1")[1]
+    assert f"{enough} fake users lift cart over home" in cost
 
 
 def test_a_statement_of_a_large_epsilon_says_so_unless_quiet(folder: Path, run: Run) -> None:
@@ -695,7 +721,9 @@ def test_a_statement_of_a_large_epsilon_says_so_unless_quiet(folder: Path, run: 
         ("pages.txt", "pages.txt: is not JSON"),
         ("nothing.json", "nothing.json: there is no such file"),
         ("edited.json", "was edited after it was made"),
-        ("pages.ldp3.json -o page.pdf", "A page is an .html file, got 'page.pdf'"),
+        ("pages.ldp3.json -o page.pdf", "A page is an .html or .md file, got 'page.pdf'"),
+        ("pages.ldp3.json --counts x.json -d values.csv --no-header", "in --counts or in a sample: give one"),
+        ("pages.ldp3.json -d edited.json", "edited.json"),
         ("pages.ldp3.json -o pages.ldp3.json", "is read here, too"),
         ("pages.ldp3.json --counts pages.ldp3.json", "is a plan; needed is a file of counts"),
     ],

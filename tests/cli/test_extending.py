@@ -167,6 +167,9 @@ def test_a_fault_weighs_more_than_too_few_draws(ldp3_: Run) -> None:
     code, out, _ = ldp3_("verify", *named, "--plugin", LEAKS, "--draws", "100")
     assert code == 1
     assert "grr: not enough evidence" in out
+    brief = ldp3_("verify", *named, "--plugin", LEAKS, "--draws", "100", "-q")[1]
+    assert "  FAIL  " in brief
+    assert "  ok  " not in brief
 
 
 def test_a_sound_method_ends_with_exit_code_0(ldp3_: Run) -> None:
@@ -174,6 +177,8 @@ def test_a_sound_method_ends_with_exit_code_0(ldp3_: Run) -> None:
     assert (code, err) == (0, "")
     assert "norm_sub: passed" in out
     assert "l1: passed" in out
+    brief = ldp3_("verify", "norm_sub", "l1", "-q")[1]
+    assert [line.partition(": ")[0] for line in brief.splitlines() if line] == ["norm_sub", "l1"]
 
 
 @pytest.mark.parametrize(

@@ -152,6 +152,14 @@ def test_counts_of_another_plan_are_refused(tmp_path: Path) -> None:
         ldp3.statement(server.plan, counts=file)
 
 
+def test_a_sample_that_does_not_fit_the_plan_is_refused() -> None:
+    for sample in (np.ones(2, dtype=int), np.zeros(3, dtype=int)):
+        with pytest.raises(InvalidParameter, match="how many people hold each of the 3 values"):
+            ldp3.statement(ldp3.Plan("x", PAGES, "grr", 1.0), sample=sample)
+    unknown = ldp3.statement(ldp3.Plan("x", PAGES, "hr", 1.0), sample=np.array([1, 2, 3]))
+    assert "in a sample" not in unknown.render("text")
+
+
 class Tags(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
@@ -200,7 +208,7 @@ def test_html_says_the_same_as_markdown(tmp_path: Path) -> None:
     page.feed((tmp_path / "page.html").read_text(encoding="utf-8"))
     for line in [*items(answer), *terms(answer).values()]:
         assert line in page.text
-    with pytest.raises(InvalidParameter, match=r"A page is an \.html file, got"):
+    with pytest.raises(InvalidParameter, match=r"A page is an \.html or \.md file, got"):
         ldp3.statement(plan, tmp_path / "page.pdf")
 
 

@@ -3,6 +3,8 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
+from math import floor
 from types import ModuleType
 from typing import ClassVar
 
@@ -97,6 +99,39 @@ def build_attack(
 def amplification(oracle: PureOracle) -> float:
     r"""How many honest votes one fake report weighs in the difference of two values: $1/(p-q)$."""
     return 1 / (oracle.p - oracle.q)
+
+
+@dataclass(frozen=True)
+class Overtaking:
+    """What it takes to lift one value over another.
+
+    Parameters
+    ----------
+    fake
+        Fake users who send reports made to order, of which each supports the lower value and not
+        the higher one.
+    lying
+        Fake users who claim the lower value and randomise honestly.
+    """
+
+    fake: int
+    lying: int
+
+
+def overtaking(oracle: PureOracle, lead: int) -> Overtaking:
+    r"""The least numbers of fake users that make the *expected* estimates swap.
+
+    A report made to order moves the difference of two counts by one, an honest one by $p - q$ in
+    expectation: where one value leads by so many honest users, it takes more than
+    $\text{lead}\,(p-q)$ or more than the lead. With exactly so many the noise decides: about every
+    second ranking is wrong.
+
+    >>> from ldp3 import oracle
+    >>> overtaking(oracle("oue", 1.0, 100), lead=1_000)
+    Overtaking(fake=232, lying=1001)
+    """
+    gap = Fraction(oracle.p) - Fraction(oracle.q)  # exact: a rounded product may be one too low
+    return Overtaking(floor(lead * gap) + 1, lead + 1)
 
 
 def honest_lying(attack: Attack, m: int) -> float:

@@ -1,6 +1,9 @@
 """`ldp3 statement`."""
 
 from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from ldp3.budget import said_of
 from ldp3.cli import options
@@ -13,10 +16,12 @@ def statement(
     /,
     *,
     counts: Path | None = None,
+    data: Annotated[Path | None, Parameter(name=["--data", "-d"])] = None,
     plugins: options.Plugins = [],  # noqa: B006
     output: options.MaybeOutput = None,
-    format: options.AnswerFormat = "markdown",
+    format: options.AnswerFormat = "text",
     quiet: options.Quiet = False,
+    reading: options.ColumnFlags = options.ONE_COLUMN,
 ) -> None:
     """Say on one page what a plan means: for the person asked, the auditor, data protection.
 
@@ -25,15 +30,27 @@ def statement(
     counts
         Counts of the collection, as `ldp3 aggregate` wrote them: how many fake users would swap its
         two most frequent values.
+    data
+        The same of a sample: a file with one person's value per row, as `ldp3 perturb` takes it.
     output
-        Write the page to this .html file instead of printing it.
+        Write the page to this .html or .md file instead of printing it.
     """
+    import numpy as np
+
+    from ldp3.collection.coding import codes_in
+    from ldp3.collection.plan import as_plan
     from ldp3.files import require_no_input
     from ldp3.reporting.statement import statement as make
 
     if output is not None:
-        require_no_input(output, [plan, counts, *plugins])
-    made = make(plan, output, counts=counts, plugins=plugins)
-    Console(quiet=quiet).notes(said_of(made.data["plan"]["epsilon"]))
+        require_no_input(output, [plan, counts, data, *plugins])
+    console, sample = Console(quiet=quiet), None
+    if data is not None:
+        collection = as_plan(plan, plugins)
+        people = codes_in(data, collection, reading.of(collection.domain))
+        console.notes(people.notes)
+        sample = np.bincount(people.codes, minlength=collection.d)
+    made = make(plan, output, counts=counts, sample=sample, plugins=plugins)
+    console.notes(said_of(made.data["plan"]["epsilon"]))
     if output is None:
         show(made.render(format, terminal_width(), colours=True))

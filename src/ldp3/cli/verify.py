@@ -45,6 +45,6 @@ def verify(
         )
         for name in named(names or [], plugins)
     ]
-    options.tell(answer_of(made), format)
+    options.tell(answer_of(made, brief=quiet), format)
     codes = {examination.exit_code for examination in made}
     return next(code for code in (1, 3, 0) if code in codes)

@@ -27,7 +27,7 @@ from ldp3.errors import (
 )
 from ldp3.noise import Noise, PureNoise, Support
 from ldp3.protocols.layout import Layout, Numbers
-from ldp3.randomness import Words
+from ldp3.randomness import Words, stream
 from ldp3.shuffling import Blanket, Distinguisher, Shuffled
 from ldp3.types import Channel, Estimate, Tally
 
@@ -103,7 +103,7 @@ class FrequencyOracle(ABC):
     @cached_property
     def layout(self) -> Layout:
         """How a report is written; by default as the array that `perturb` makes."""
-        some = self.perturb(np.zeros(1, dtype=np.int64), np.random.Generator(np.random.PCG64(0)))
+        some = self.perturb(np.zeros(1, dtype=np.int64), stream(0))
         return Numbers(np.asarray(some).dtype, np.shape(some)[1:])
 
     @property
@@ -168,14 +168,14 @@ class FrequencyOracle(ABC):
 
     def noise(self, frequencies: FloatArray, n: int) -> Noise:
         """The noise to be expected of `n` reports; by default, that of a simulated collection."""
-        rng = np.random.Generator(np.random.PCG64(0))
-        return self.estimate(self.simulate(apportion(frequencies, n), rng)).noise
+        drawn = self.simulate(apportion(frequencies, n), stream(0, "noise", n))
+        return self.estimate(drawn).noise
 
     @property
     def empty(self) -> Tally:
         """The tally of no reports."""
         none = np.zeros(0, dtype=np.int64)
-        return self.aggregate(self.perturb(none, np.random.Generator(np.random.PCG64(0))))
+        return self.aggregate(self.perturb(none, stream(0)))
 
     @property
     def chunk_size(self) -> int:

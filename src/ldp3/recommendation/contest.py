@@ -13,12 +13,11 @@ stays paired, so the race and its promises are as without attacks.
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cached_property
-from math import floor
 
 import numpy as np
 
 from ldp3.arrays import BoolArray, FloatArray, IntArray
-from ldp3.attacks.base import amplification
+from ldp3.attacks.base import amplification, overtaking
 from ldp3.attacks.targets import fake_count
 from ldp3.experiment.grid import NOBODY, Choice, Experiment
 from ldp3.experiment.outcomes import Outcome
@@ -220,13 +219,13 @@ class Contest:
         more = abs(clean[chosen] / clean[other] - 1)
         error = f"{names.metric(metric)} = {clean[chosen]:.4g}"
         price = f"{more:.1%} more than {combination(*other)}" if more >= 5e-4 else "the least"
-        second, first = np.sort(self.simulator.experiment.datasets[0].histogram)[-2:]
-        swap = floor((first - second) * (oracle.p - oracle.q)) + 1
+        second, first = np.sort(self.populations.sample.scaled(self.populations.n).histogram)[-2:]
         return [
             f"Errors at ε = {epsilon:g} are the worst without and with {fakes:,} fake users. "
             f"Without them {combination(*chosen)} has {error}, {price}. One fake "
             f"user weighs as {amplification(oracle):.1f} honest ones; "
-            f"{swap:,} of them swap the two most frequent values."
+            f"{overtaking(oracle, int(first - second)).fake:,} of them swap the two most frequent "
+            f"values, if frequencies are as in the sample."
         ]
 
 

@@ -52,11 +52,12 @@ def report(results: Results, path: str | Path) -> None:
     write_text(target, page(results))
 
 
-def page_path(path: str | PathLike[str]) -> Path:
-    """Where a page may go; refused before any work is done for it."""
+def page_path(path: str | PathLike[str], other: str = "") -> Path:
+    """Where a page may go, with .html or the other ending; refused before any work is done."""
     target = as_path(path, "an .html file")
-    if target.suffix.lower() not in (".html", ".htm") or target.is_dir():
-        raise InvalidParameter(f"A page is an .html file, got {str(target)!r}.")
+    if target.suffix.lower() not in (".html", ".htm", other or ".html") or target.is_dir():
+        kinds = f"an .html or {other}" if other else "an .html"
+        raise InvalidParameter(f"A page is {kinds} file, got {str(target)!r}.")
     if not target.parent.is_dir():
         raise InvalidParameter(f"Cannot write {str(target)!r}: no such folder.")
     return target

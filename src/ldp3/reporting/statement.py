@@ -20,6 +20,8 @@ import polars as pl
 
 from ldp3 import randomness
 from ldp3.answers import Answer, Heading, Items, Passage, Snippet, Terms
+from ldp3.arrays import FloatArray, IntArray
+from ldp3.attacks.base import overtaking
 from ldp3.budget import said_of
 from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.plan import Plan, as_plan
@@ -28,7 +30,7 @@ from ldp3.collection.wire import TAG_BYTES
 from ldp3.domain import Domain
 from ldp3.errors import InvalidParameter
 from ldp3.files import write_text
-from ldp3.printing import number
+from ldp3.printing import number, percent
 from ldp3.protocols.base import PureOracle
 from ldp3.reporting.html import render
 from ldp3.reporting.page import page_path
@@ -44,6 +46,7 @@ def statement(
     path: str | PathLike[str] | None = None,
     *,
     counts: str | PathLike[str] | None = None,
+    sample: IntArray | None = None,
     plugins: Iterable[str | Path] = (),
 ) -> Answer:
     """One page for those who are asked, who audit, and who answer for data protection.
@@ -53,9 +56,10 @@ def statement(
     plan
         A plan, or its file.
     path
-        The .html file to write it to.
-    counts
-        Counts of the collection: how many fake users would swap its two most frequent values.
+        The .html or .md file to write it to.
+    counts, sample
+        Counts of the collection, or how many people of a sample hold each value: how many fake
+        users would swap the two most frequent values.
     plugins
         Python files that define the protocol, where it is not one of ours.
 
@@ -66,16 +70,22 @@ def statement(
     >>> "from 50 % to 73.1 %" in page.render("markdown")
     True
     """
-    target, extra = None if path is None else page_path(path), [str(file) for file in plugins]
+    target, extra = path and page_path(path, ".md"), [str(file) for file in plugins]
     made = as_plan(plan, extra)
     words = _words(made) | {"files": join(["PLAN" if made is plan else str(plan), *extra])}
+    if counts is not None and sample is not None:
+        raise InvalidParameter("Two values are swapped in `counts` or in a sample: give one.")
     if counts is not None:
-        words |= _swapping(made, Aggregator.load(counts, extra), str(counts))
+        words |= _swapped_counts(made, Aggregator.load(counts, extra), str(counts))
+    if sample is not None:
+        words |= _swapped_people(made, sample)
     odds = {"before": BELIEVED, "at_most": [1 - _doubt(one, made.epsilon) for one in BELIEVED]}
     drawn = {"value": made.label(0), "report": example(made)["report"]}
     data = {"plan": made.describe(), "example": drawn, "odds": pl.DataFrame(odds)}
     answer = Answer(_passages(words), data)
-    if target is not None:
+    if target and target.suffix == ".md":
+        write_text(target, answer.render("markdown") + "\n")
+    elif target:
         parts = [(type(part).__name__, part) for part in answer.parts]
         write_text(target, render("statement.html", {"name": made.name, "parts": parts}))
     return answer
@@ -150,21 +160,36 @@ def _words(plan: Plan) -> dict[str, Any]:
     return words
 
 
-def _swapping(plan: Plan, server: Aggregator, counts: str) -> dict[str, Any]:
+def _swapped_counts(plan: Plan, server: Aggregator, counts: str) -> dict[str, Any]:
     """How many fake reports would swap the two values with the highest estimates."""
     if server.plan.identifier != plan.identifier:
         raise InvalidParameter(f"{counts}: are counts of another plan, {server.plan.name!r}.")
     if not isinstance(plan.oracle, PureOracle):
         return {}
     frequencies, supports = server.estimate().frequencies, plan.oracle.support_counts(server.tally)
+    first, second, words = _two(plan, frequencies)
+    # one report changes it by one
+    return words | {"server": server, "swap": int(supports[first] - supports[second]) + 1}
+
+
+def _swapped_people(plan: Plan, sample: IntArray) -> dict[str, Any]:
+    """How many beside as many people, if frequencies are as in the sample."""
+    people = int(np.sum(sample))
+    if np.shape(sample) != (plan.d,) or not people:
+        raise InvalidParameter(f"A sample is how many people hold each of the {plan.d:,} values.")
+    if not isinstance(plan.oracle, PureOracle):
+        return {}
+    first, second, words = _two(plan, sample / people)
+    swap = overtaking(plan.oracle, int(sample[first] - sample[second])).fake
+    return words | {"people": people, "swap": swap, "share": percent(swap / (people + swap))}
+
+
+def _two(plan: Plan, frequencies: FloatArray) -> tuple[int, int, dict[str, Any]]:
+    """The two most frequent values, and how they are called on the page."""
     second, first = (int(code) for code in np.argsort(frequencies, kind="stable")[-2:])
-    return {
-        "server": server,
-        "first": _cut(plan.label(first)),
-        "second": _cut(plan.label(second)),
-        "lead": 100 * float(frequencies[first] - frequencies[second]),
-        "swap": int(supports[first] - supports[second]) + 1,  # one report changes it by one
-    }
+    names_of = {"first": _cut(plan.label(first)), "second": _cut(plan.label(second))}
+    lead = 100 * float(frequencies[first] - frequencies[second])
+    return first, second, names_of | {"lead": lead}
 
 
 def _doubt(before: float, epsilon: float) -> float:

@@ -96,7 +96,7 @@ def inference(
 
 def says_law(oracle: PureOracle) -> bool:
     """Whether the oracle says how likely its reports are: else the best guess is not known."""
-    nobody = oracle.perturb(np.zeros(0, dtype=np.int64), np.random.Generator(np.random.PCG64(0)))
+    nobody = oracle.perturb(np.zeros(0, dtype=np.int64), stream(0))
     return oracle.log_prob(nobody, 0) is not None
 
 

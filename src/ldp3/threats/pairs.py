@@ -21,7 +21,7 @@ CELLS = 2**24  # of the table of supports that is held at a time
 
 def unknown(what: str) -> str:
     """Why a test does not apply."""
-    return f"cannot tell: the protocol does not say {what}."
+    return f"the protocol does not say {what}."
 
 
 @dataclass(frozen=True)

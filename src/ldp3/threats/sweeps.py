@@ -1,8 +1,6 @@
 """One attack on every protocol at every ε: what overtaking costs, how often values are guessed."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from math import ceil, floor
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +9,7 @@ import polars as pl
 
 from ldp3.answers import Answer, Column, table
 from ldp3.arrays import FloatArray
-from ldp3.attacks.base import amplification
+from ldp3.attacks.base import amplification, overtaking
 from ldp3.attacks.targets import target_codes
 from ldp3.errors import InvalidParameter
 from ldp3.experiment.grid import choices
@@ -34,39 +32,6 @@ GUESSES = (
 )
 
 
-@dataclass(frozen=True)
-class Overtaking:
-    """What it takes to lift one value over another.
-
-    Parameters
-    ----------
-    fake
-        Fake users who send reports made to order, of which each supports the lower value and not
-        the higher one.
-    lying
-        Fake users who claim the lower value and randomise honestly.
-    """
-
-    fake: int
-    lying: int
-
-
-def overtaking(oracle: PureOracle, n: int, lead: float) -> Overtaking:
-    r"""The least numbers of fake users that make the *expected* estimates swap.
-
-    A report made to order moves the difference of two counts by one, an honest one by $p - q$ in
-    expectation: with a lead $Δ$ among $n$ honest users it takes more than $nΔ(p-q)$ or $nΔ$.
-    With exactly so many the noise decides: about every second ranking is wrong.
-
-    >>> from ldp3 import oracle
-    >>> overtaking(oracle("oue", 1.0, 100), n=100_000, lead=0.01)
-    Overtaking(fake=232, lying=1001)
-    """
-    return Overtaking(
-        floor(n * lead * (oracle.p - oracle.q)) + 1, floor(ceil(n * lead * 1e9) / 1e9) + 1
-    )
-
-
 def costs(
     users: Dataset,
     overtake: tuple[str, str],
@@ -76,16 +41,16 @@ def costs(
 ) -> Answer:
     """How many fake users lift the first of two values over the second, for each ε and protocol."""
     below, above = (_one(target_codes(users, name), name) for name in overtake)
-    lead = float(users.frequencies[above] - users.frequencies[below])
+    ahead = int(users.histogram[above] - users.histogram[below])
     if below == above:
         raise InvalidParameter(f"`overtake` takes two different values, got {overtake[0]} twice.")
-    if lead < 0:
+    if ahead < 0:
         raise InvalidParameter(
             f"{overtake[0]} is more frequent than {overtake[1]} already: swap them."
         )
     rows = []
     for epsilon, spec, oracle in _grid(users.d, epsilons, protocols, plugins):
-        needed = overtaking(oracle, users.n, lead)
+        needed = overtaking(oracle, ahead)
         rows.append(
             {
                 "epsilon": epsilon,
@@ -95,7 +60,7 @@ def costs(
                 "weight": amplification(oracle),
             }
         )
-    frame = pl.DataFrame(rows)
+    frame, lead = pl.DataFrame(rows), ahead / users.n
     least, most = (frame.sort("made_to_order").row(place, named=True) for place in (0, -1))
     enough = plural(least["made_to_order"], "fake user lifts", "fake users lift")
     more = f", {most['made_to_order']:,} under {_where(most)}" if most != least else ""

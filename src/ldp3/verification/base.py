@@ -117,8 +117,11 @@ class Examination:
         """What people and programs are told of it."""
         return answer_of([self])
 
-    def parts(self) -> list[Passage]:
-        """What people read: the verdict, then check by check what is worst about it."""
+    def parts(self, brief: bool = False) -> list[Passage]:
+        """What people read: the verdict, then check by check what is worst about it.
+
+        In brief only of checks that did not pass.
+        """
         by_check: dict[str, list[Finding]] = {}
         for finding in self.findings:
             by_check.setdefault(finding.check, []).append(finding)
@@ -129,7 +132,8 @@ class Examination:
             lines = [str(first)]
             if others and worst != "ok  ":
                 lines.append(f"Also at {'; '.join(f.setting for f in others)}.")
-            told[f"{worst}  {check}"] = lines
+            if not (brief and worst == "ok  "):
+                told[f"{worst}  {check}"] = lines
         ended = "The error ended the examination." if any(f.raised for f in self.findings) else ""
         return [self._headline, self.remark, ended, Terms(told)]
 
@@ -139,11 +143,11 @@ class Examination:
     __repr__ = __str__
 
 
-def answer_of(examinations: Sequence[Examination]) -> Answer:
-    """What people and programs are told of several things."""
+def answer_of(examinations: Sequence[Examination], brief: bool = False) -> Answer:
+    """What people and programs are told of several things; people in brief, if asked."""
     import polars as pl
 
-    parts = [part for one in examinations for part in one.parts()]
+    parts = [part for one in examinations for part in one.parts(brief)]
     told = [{"name": e.name, "passed": e.passed, "outcome": e.outcome, "alpha": e.alpha,
              "draws": e.draws, "remark": e.remark, "findings": [asdict(f) for f in e.findings]}
             for e in examinations]  # fmt: skip

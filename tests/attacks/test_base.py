@@ -7,12 +7,13 @@ import pytest
 from scipy.stats import binom, norm
 
 import ldp3
+from ldp3.attacks.base import overtaking
 from ldp3.protocols.base import PureOracle
-from ldp3.threats.sweeps import overtaking
+from ldp3.protocols.grr import GRR
 
 ALPHA = 1e-6
 HONEST = np.array([4_000, 3_800, 2_200])
-N, LEAD, REPEATS = 10_000, 0.02, 400
+N, LEAD, REPEATS = 10_000, 200, 400
 
 
 def swapped(oracle: PureOracle, fakes: int) -> int:
@@ -31,9 +32,9 @@ def swapped(oracle: PureOracle, fakes: int) -> int:
 def test_so_many_make_it_an_even_chance(spec: str, epsilon: float) -> None:
     oracle = ldp3.oracle(spec, epsilon, 3)
     assert isinstance(oracle, PureOracle)
-    cost = overtaking(oracle, N, LEAD)
+    cost = overtaking(oracle, LEAD)
     gap = oracle.p - oracle.q
-    assert N * LEAD * gap < cost.fake <= N * LEAD * gap + 1
+    assert LEAD * gap < cost.fake <= LEAD * gap + 1
     noise = sqrt(2 * N) / 2  # at least the deviation of the difference of two counts
     tolerance = norm.cdf(1 / noise) - 0.5  # one user more or less
     low, high = (binom.ppf(ALPHA / 20, REPEATS, 0.5 - tolerance),
@@ -45,7 +46,7 @@ def test_so_many_make_it_an_even_chance(spec: str, epsilon: float) -> None:
 def test_far_fewer_do_not_and_far_more_do(spec: str) -> None:
     oracle = ldp3.oracle(spec, 3.0, 3)
     assert isinstance(oracle, PureOracle)
-    cost, far = overtaking(oracle, N, LEAD).fake, round(6 * sqrt(2 * N * 0.25))
+    cost, far = overtaking(oracle, LEAD).fake, round(6 * sqrt(2 * N * 0.25))
     assert swapped(oracle, max(0, cost - far)) < REPEATS // 10
     assert swapped(oracle, cost + far) == REPEATS
 
@@ -53,5 +54,13 @@ def test_far_fewer_do_not_and_far_more_do(spec: str) -> None:
 def test_honest_lies_cost_the_lead() -> None:
     oracle = ldp3.oracle("oue", 1.0, 3)
     assert isinstance(oracle, PureOracle)
-    assert overtaking(oracle, 1_000, 0.1).lying == 101
-    assert overtaking(oracle, 1_000, 0.0).lying == 1
+    assert overtaking(oracle, 100).lying == 101
+    assert overtaking(oracle, 0).lying == 1
+
+
+def test_a_lead_that_fakes_just_make_good_for_takes_one_more() -> None:
+    class Half(GRR):
+        p, q = 0.75, 0.25  # type: ignore[assignment]
+
+    for lead in range(2, 2_000, 2):  # 1,000 × 0.058, as a share of the people, is 57.999…
+        assert overtaking(Half(1.0, 2), lead).fake == lead // 2 + 1
