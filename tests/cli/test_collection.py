@@ -705,7 +705,9 @@ def test_a_statement_says_of_a_sample_how_many_fake_users_swap_its_first_two(
     assert "Of 100 people in a sample, “home” leads “cart” by 30 percentage points." in said
     assert f"{enough} beside as many people as in the sample" in said
     assert f"{percent(enough / (100 + enough))} of fake reports" in said
-    cost = run("attack cost -d sample.csv --column page --missing drop --overtake cart home -p oue -e 1")[1]
+    cost = run(
+        "attack cost -d sample.csv --column page --missing drop --overtake cart home -p oue -e 1"
+    )[1]
     assert f"{enough} fake users lift cart over home" in cost
 
 
@@ -722,7 +724,10 @@ def test_a_statement_of_a_large_epsilon_says_so_unless_quiet(folder: Path, run: 
         ("nothing.json", "nothing.json: there is no such file"),
         ("edited.json", "was edited after it was made"),
         ("pages.ldp3.json -o page.pdf", "A page is an .html or .md file, got 'page.pdf'"),
-        ("pages.ldp3.json --counts x.json -d values.csv --no-header", "in --counts or in a sample: give one"),
+        (
+            "pages.ldp3.json --counts x.json -d values.csv --no-header",
+            "in --counts or in a sample: give one",
+        ),
         ("pages.ldp3.json -d edited.json", "edited.json"),
         ("pages.ldp3.json -o pages.ldp3.json", "is read here, too"),
         ("pages.ldp3.json --counts pages.ldp3.json", "is a plan; needed is a file of counts"),

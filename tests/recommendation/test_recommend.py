@@ -132,6 +132,18 @@ def test_the_lines_of_python_apply_the_choice(
     assert CODE.splitlines()[-1] in found.render(details=True)
 
 
+def test_what_is_tied_may_be_as_good_and_no_interval_passes_what_a_metric_can_be() -> None:
+    metrics = ["ndcg", "top_k(k=2)", "kendall", "l1"]
+    few = {"population": 200_000, "seed": 1}
+    found = ldp3.recommend(DATA, 2.0, ["ss", "oue"], ["norm_sub", "power_ns"], metrics, **few)
+    for answer in found.answers:
+        assert all(c.worse.low <= 0 for c in answer.tied)
+        for _, c in answer.roles():
+            least, most = (0, 2) if answer.metric == "l1" else (-1, 1)
+            assert least <= c.error.low <= c.error.value <= c.error.high <= most
+    assert found.answers[0].best.error.high == 1.0
+
+
 def test_plug_ins_join_when_named(tmp_path: Path) -> None:
     (tmp_path / "halved.py").write_text(
         "from dataclasses import dataclass\n"
@@ -146,7 +158,7 @@ def test_plug_ins_join_when_named(tmp_path: Path) -> None:
     )
     plugins = [tmp_path / "halved.py"]
     answer = ldp3.recommend(DATA, 1, "oue", "halved(share=0.25)", plugins=plugins).answers[0]
-    assert answer.considered == 2
+    assert sum(answer.methods.values()) == 2
     assert answer.best.method == "halved(share=0.25)"
 
 

@@ -1,7 +1,6 @@
 """What a recommendation says, to people and to programs."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ from ldp3.recommendation.costs import Worth
 from ldp3.recommendation.populations import MANY
 from ldp3.recommendation.race import Reason
 from ldp3.results import names
-from ldp3.results.verdict import Candidate, Verdict, listed
+from ldp3.results.verdict import Candidate, Verdict, grouped, listed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,9 +29,6 @@ report = ldp3.Client(plan).report(value)  # on each device
 counts = ldp3.Aggregator(plan)
 counts.add([report])  # on the server
 frequencies = counts.frequencies()"""
-APART = (
-    "Each interval holds by itself; what is called worse is so with all comparisons taken together."
-)
 
 
 @dataclass(frozen=True)
@@ -108,11 +104,6 @@ class Advice:
     all_at_once: float
     worth: Worth
     command: str
-
-    @property
-    def considered(self) -> int:
-        """Number of combinations."""
-        return sum(self.methods.values())
 
     def roles(self) -> Iterator[tuple[str, Candidate]]:
         """The best, the tied and the other defaults, each with what it is."""
@@ -246,9 +237,8 @@ def _as_good(found: Recommendation, advice: Advice) -> Iterator[str]:
     near = [c for c in advice.tied if _behind(c, advice) <= found.margin]
     far = [c for c in advice.tied if c not in near]
     if near:
-        others = Counter(advice.methods)
-        others[advice.best.protocol] -= 1  # but for itself
-        yield f"As good, within {percent(found.margin)}: {grouped(near, others)}."
+        named = grouped(near, advice.methods, advice.best)
+        yield f"As good, within {percent(found.margin)}: {named}."
     if far:
         most = percent(max(_behind(c, advice) for c in far))
         one = "combination is" if len(far) == 1 else "combinations are"
@@ -267,32 +257,6 @@ def _open(found: Recommendation, advice: Advice) -> Iterator[str]:
         yield "KL lives on rare values, of which so small a sample says little."
 
 
-def grouped(candidates: Sequence[Candidate], methods: Mapping[str, int]) -> str:
-    """Combinations by what differs; `methods` says how many each protocol has.
-
-    >>> from ldp3.results.verdict import Interval
-    >>> at = Interval(1.0, 1.0, 1.0)
-    >>> some = [Candidate(p, m, at, True) for p in ("ss", "pgr") for m in ("none", "norm_sub")]
-    >>> grouped(some, {"ss": 2, "pgr": 2})
-    'SS or PGR with any method'
-    >>> grouped(some[:3], {"ss": 2, "pgr": 2})
-    'SS with any method, PGR without post-processing'
-    """
-    per: dict[str, list[str]] = {}
-    for c in candidates:
-        per.setdefault(c.protocol, []).append(c.method)
-    said: dict[str, list[str]] = {}
-    for protocol, own in per.items():
-        if len(own) == methods[protocol] > 1:
-            how = "with any method"
-        elif own == ["none"]:
-            how = "without post-processing"
-        else:
-            how = f"with {listed([names.method(m) for m in own], 5)}"
-        said.setdefault(how, []).append(names.protocol(protocol))
-    return ", ".join(f"{' or '.join(protocols)} {how}" for how, protocols in said.items())
-
-
 def _behind(candidate: Candidate, advice: Advice) -> float:
     """As a share of the error of the best one."""
     best = abs(advice.best.error.value)
@@ -303,7 +267,6 @@ def _details(found: Recommendation, advice: Advice) -> Iterator[Passage]:
     best = advice.best
     yield _verdict(found, advice)
     yield _compared(found, advice)
-    yield APART if any(c.worse.low > 0 for c in advice.tied) else ""
     yield (
         f"How far an estimate will be off the frequency among those who report "
         f"({percent(found.confidence, 4)} of the time less):"
@@ -333,7 +296,7 @@ def _verdict(found: Recommendation, advice: Advice) -> str:
         advice.metric,
         advice.better,
         [advice.best, *advice.tied, *(c for c in advice.defaults if not c.tied)],
-        advice.considered,
+        advice.methods,
         found.confidence,
         instead=f"within {percent(found.margin, 3)} of the {extreme}" if advice.instead else "",
     ).sentences()
@@ -362,7 +325,8 @@ def _bias(advice: Advice) -> str:
 def _compared(found: Recommendation, advice: Advice) -> Table:
     """The best, what is tied with it, and the usual defaults."""
     sure = f"{percent(found.confidence, 4)} interval"
-    heads = ["", names.measure(advice.metric), sure, "worse by", sure, "bits per report"]
+    every = f"{sure}, of all at once"
+    heads = ["", names.measure(advice.metric), sure, "worse by", every, "bits per report"]
     roles = [*advice.roles()]
     tied = [one for one in roles if one[0] == "tied"]
     rows = [_row(role, c, advice) for role, c in roles if role == "best"]

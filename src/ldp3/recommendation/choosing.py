@@ -125,18 +125,21 @@ class Answers:
         rules, shared = contest.rules, min(mine.shape[1], scores[best].shape[1])
         error = interval(mine, contest.world_of, contest.populations.possible, rules.alpha)
         mean = float(mine.mean(axis=1) @ rules.weights)
-        error = Interval(mean, min(error.low, mean), max(error.high, mean))
+        ends = contest.perfect(question[1]), 0.0 if mine.max() <= 0 else np.inf  # none passes 0
+        all_three = np.clip([mean, min(error.low, mean), max(error.high, mean)], *ends)
+        error = Interval(*all_three.tolist())
         if contest.better[question[1]] == "higher":
             error = Interval(-error.value, -error.high, -error.low)
         gap = race.difference(mine[:, :shared], scores[best][:, :shared])
         found = race.summary(gap, rules.weights)
-        half = race.quantile(rules.alpha / 2, rules.weights) * float(np.sqrt(found.variance))
+        left = contest.standings[question].left  # what it takes to be called worse
+        half = rules.quantile(int(left.sum()), len(left)) * float(np.sqrt(found.variance))
         worse = float(found.mean)
         return Candidate(
             protocol,
             method,
             error,
-            bool(contest.standings[question].left[index]),
+            bool(left[index]),
             self._oracle(question[0], protocol).report_bits,
             worse=Interval(worse, worse - half, worse + half),
             collections=mine.size,

@@ -117,8 +117,7 @@ class Contest:
     def scores(self, question: Question, repeats: int | None = None) -> FloatArray:
         """By combination, population and repeat, controlled; lower is better."""
         epsilon, metric = question
-        u = self.metrics.index(metric)
-        sign = -1.0 if self.better[metric] == "higher" else 1.0
+        u, sign = self.metrics.index(metric), self._sign(metric)
         made = []
         for protocol in dict.fromkeys(p for p, _ in self.combinations(epsilon)):
             taken = [m for p, m in self.combinations(epsilon) if p == protocol]
@@ -131,6 +130,17 @@ class Contest:
                 values = worst[:, :, self.methods.index(m)]
                 made.append(values if control is None else self._controlled(values, *control, u))
         return np.array(made)
+
+    def _sign(self, metric: str) -> float:
+        return -1.0 if self.better[metric] == "higher" else 1.0
+
+    def perfect(self, metric: str) -> float:
+        """The score of the truth itself, below which there is none."""
+        u, every = self.metrics.index(metric), self.simulator.datasets.values()
+        made = zip(
+            self.simulator.metrics.values(), (data.frequencies for data in every), strict=True
+        )
+        return min(self._sign(metric) * measures[u](f, f) for measures, f in made)
 
     def clean(self, question: Question) -> dict[Combination, float]:
         """Mean errors without attackers in the first look, which all combinations have run."""

@@ -4,7 +4,8 @@ On one dataset at one ε (`Verdict`), at several ε (`throughout`), and on sever
 (`Comparison`), where that is best which loses least at its worst.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -85,8 +86,8 @@ class Verdict:
         The question, and whether ``lower`` or ``higher`` is better.
     candidates
         From best to worst, at least the best and all that are tied with it.
-    considered
-        How many combinations were compared.
+    methods
+        How many were compared on each protocol.
     confidence
         With which what is called worse is so.
     repeats
@@ -101,7 +102,7 @@ class Verdict:
     metric: str
     better: str
     candidates: Sequence[Candidate]
-    considered: int
+    methods: Mapping[str, int]
     confidence: float = 1 - ALPHA
     repeats: int | None = None
     instead: str = ""
@@ -113,6 +114,11 @@ class Verdict:
         return self.candidates[0]
 
     @property
+    def considered(self) -> int:
+        """How many combinations were compared."""
+        return sum(self.methods.values())
+
+    @property
     def tied(self) -> list[Candidate]:
         """What is as good, but for the best itself."""
         return [c for c in self.candidates[1:] if c.tied]
@@ -122,7 +128,8 @@ class Verdict:
 
         >>> best = Candidate("ss", "norm_sub", Interval(0.10, 0.09, 0.11), tied=True)
         >>> other = Candidate("olh", "none", Interval(0.25, 0.24, 0.26), tied=False)
-        >>> print("\\n".join(Verdict(1.0, "l1", "lower", [best, other], 2).sentences()))
+        >>> found = Verdict(1.0, "l1", "lower", [best, other], {"ss": 1, "olh": 1})
+        >>> print("\\n".join(found.sentences()))
         At ε = 1, deploy SS with Norm-Sub: ℓ1 = 0.1 (0.09 to 0.11), the lowest of 2 combinations.
         Every other combination is worse at 95 % confidence.
         The usual defaults cost accuracy: OLH without post-processing has 2.5 times its ℓ1.
@@ -170,12 +177,12 @@ class Verdict:
 
     def _as_good(self) -> list[str]:
         """What is tied with the best one, and which of them has the smallest reports."""
-        same = [c.name for c in self.tied if c.same]
+        same = [c for c in self.tied if c.same]
         others = [c for c in self.tied if not c.same]
-        said = [f"The same numbers: {listed(same)}."] if same else []
+        said = [f"The same numbers: {grouped(same, self.methods, self.best)}."] if same else []
         if others:
-            names_of = listed([c.name for c in others])
-            said.append(f"Tied with it at {self._sure}{self._behind(others)}: {names_of}.")
+            named = grouped(others, self.methods, self.best)
+            said.append(f"Tied with it at {self._sure}{self._behind(others)}: {named}.")
         elif self.considered > 1 + len(same):
             said.append(f"Every other combination is worse at {self._sure}.")
         return [*said, *([_smallest([self.best, *self.tied])] if self.tied else [])]
@@ -205,7 +212,8 @@ def verdict_on(sheet: Sheet) -> Verdict:
     """Of a run, in one question."""
     found, also = candidates(sheet), said(sheet.at, "epsilon")
     asked = sheet.epsilon, sheet.metric, sheet.better
-    return Verdict(*asked, found, len(found), repeats=sheet.repeats, also=also)
+    methods = Counter(c.protocol for c in found)
+    return Verdict(*asked, found, methods, repeats=sheet.repeats, also=also)
 
 
 def candidates(sheet: Sheet) -> list[Candidate]:
@@ -298,10 +306,36 @@ def combination(protocol: str, method: str) -> str:
     return f"{names.protocol(protocol)} {processed}"
 
 
-def listed(things: Sequence[str], most: int = NAMED) -> str:
+def grouped(candidates: Sequence[Candidate], methods: Mapping[str, int], best: Candidate) -> str:
+    """Combinations beside the best one by what differs; `methods` each protocol has so many.
+
+    >>> at = Interval(1.0, 1.0, 1.0)
+    >>> some = [Candidate(p, m, at, True) for p in ("ss", "pgr") for m in ("none", "norm_sub")]
+    >>> grouped(some[1:], {"ss": 2, "pgr": 2}, some[0])
+    'SS with Norm-Sub; PGR with any method'
+    >>> grouped(some[:3], {"ss": 2, "pgr": 2, "oue": 1}, Candidate("oue", "none", at, True))
+    'SS with any method; PGR without post-processing'
+    """
+    per: dict[str, list[str]] = {}
+    for c in candidates:
+        per.setdefault(c.protocol, []).append(c.method)
+    said: dict[str, list[str]] = {}
+    for protocol, own in per.items():
+        if len(own) == methods[protocol] - (protocol == best.protocol) > 1:
+            how = "with any method"
+        elif own == ["none"]:
+            how = "without post-processing"
+        else:
+            how = f"with {listed([names.method(m) for m in own], last='or')}"
+        said.setdefault(how, []).append(names.protocol(protocol))
+    groups = [f"{listed(some, last='or')} {how}" for how, some in said.items()]
+    return "; ".join(groups)
+
+
+def listed(things: Sequence[str], most: int = NAMED, last: str = "and") -> str:
     """``a, b and c``; of many the first few, and how many more."""
     shown = [*things[:most], *([f"{len(things) - most} more"] if len(things) > most else [])]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} {last} {shown[-1]}"
 
 
 @dataclass(frozen=True)
