@@ -71,9 +71,11 @@ def test_the_papers_command_runs(ldp3_: Command, integers: Path) -> None:
     command = f"run -e 1 -p grr olh -m norm_sub power -r 10 -t 4 -d {integers} -u l1"
     done = ldp3_(*command.split())
     assert done.code == 0
-    head = done.out.splitlines()[2].split()
+    assert done.out.startswith("At ε = 1, ")
+    lines = done.out[done.out.index("protocol ") :].splitlines()
+    head = lines[0].split()
     assert head == ["protocol", "none", "average", "Norm-Sub", "Power"]
-    assert [line.split()[0] for line in done.out.splitlines()[3:6]] == ["GRR", "OLH", "wins"]
+    assert [line.split()[0] for line in lines[1:4]] == ["GRR", "OLH", "wins"]
     assert "n = 3,000, d = 9" in done.out
 
 

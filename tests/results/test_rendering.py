@@ -49,16 +49,16 @@ def test_ties_with_the_best_are_marked() -> None:
 
 def test_a_narrow_terminal_folds_the_columns() -> None:
     wide, narrow = rendered(SHEET), rendered(SHEET, width=45)
-    table = narrow.split("\n\n")[1:-2]  # a title before, words after
+    table = narrow.split("\n\n")[2:-1]  # words and a title before, a legend after
     assert len(table) > 1
     assert all(len(line) <= 45 for part in table for line in part.splitlines())
     for column in map(names.method, SHEET.columns):
         assert any(column in part.splitlines()[0].split() for part in table)
-    assert max(map(len, wide.splitlines()[2:6])) > 45
+    assert max(map(len, wide.splitlines()[4:8])) > 45
 
 
 def test_columns_are_aligned() -> None:
-    lines = rendered(SHEET).splitlines()[2:6]
+    lines = rendered(SHEET).splitlines()[4:8]
     ends = [lines[0].index("Norm-Sub") + len("Norm-Sub")]
     ends += [line.rindex("0.14") + 4 for line in lines[1:3]]
     ends += [lines[3].rindex("%") + 1]
@@ -113,12 +113,12 @@ def test_many_epsilons_stand_across_one_table() -> None:
     assert len(rendering.parts(sheets)) == 6  # a table and a sentence each
     made = Answer(rendering.parts([*sheets, replace(SHEET, at=replace(SHEET.at, epsilon=4.0))]), {})
     lines = made.render().splitlines()
-    assert lines[0].startswith("ℓ1 (share of people, lower is better) against ε · small")
-    assert lines[2].split() == ["ε", "0.5", "1", "2", "4"]
-    assert lines[3].split() == ["OUE", "Norm-Sub", *(["0.0012", "**"] * 4)]
+    assert lines[2].startswith("ℓ1 (share of people, lower is better) against ε · small")
+    assert lines[4].split() == ["ε", "0.5", "1", "2", "4"]
+    assert lines[5].split() == ["OUE", "Norm-Sub", *(["0.0012", "**"] * 4)]
     assert len(made.render(width=30).split("\n\n")) > 4  # columns that do not fit follow below
-    assert "Measured best: OUE with Norm-Sub at ε = 0.5, 1, 2 and 4." in lines[-1]
-    assert "Best or tied with the best at every ε are " in lines[-1]
+    assert "Measured best: OUE with Norm-Sub at ε = 0.5, 1, 2 and 4." in lines[0]
+    assert "Best or tied with the best at every ε are " in lines[0]
 
 
 def test_the_best_is_bold_at_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,7 +26,7 @@ _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def parts(sheets: Sequence[Sheet], raw: bool = False) -> list[Passage]:
-    """A table and what is best for each question; one table against ε where there are many ε.
+    """What is best and a table for each question; one table against ε where there are many ε.
 
     Compared with `raw` estimates, nothing is best.
     """
@@ -35,18 +35,18 @@ def parts(sheets: Sequence[Sheet], raw: bool = False) -> list[Passage]:
         asked = sheet.metric, sheet.n, sheet.d, without(sheet.at, "epsilon")
         groups.setdefault(asked, []).append(sheet)
     made: list[Passage] = []
+    several = len({sheet.dataset for sheet in sheets}) > 1
     for group in groups.values():
+        on = f"{group[0].dataset}: " if several else ""
         if len(group) > EPSILONS:
             verdicts = [verdict_on(sheet) for sheet in sorted(group, key=lambda one: one.epsilon)]
             said = f"{at_each(verdicts)} {throughout(verdicts)}"
-            made += [against_epsilon(group), RAW if raw else said]
+            made += [RAW if raw else f"{on}{said}", against_epsilon(group)]
         else:
             for sheet in group:
-                made += [
-                    sheet_table(sheet),
-                    RAW if raw else " ".join(verdict_on(sheet).sentences()),
-                ]
-    return made if raw else [*made, *across_datasets(sheets)]
+                said = " ".join(verdict_on(sheet).sentences())
+                made += [RAW if raw else f"{on}{said}", sheet_table(sheet)]
+    return made if raw else [*across_datasets(sheets), *made]
 
 
 def sheet_table(sheet: Sheet) -> Table:
@@ -117,7 +117,7 @@ def across_datasets(sheets: Sequence[Sheet]) -> list[Passage]:
         ]
         heads = ["", "at most", "average rank", "best or tied", *found.datasets]
         title = f"{asked}: loss against the best, by dataset"
-        made += [Table(heads, plain_rows(lines), title=title), " ".join(found.sentences())]
+        made += [" ".join(found.sentences()), Table(heads, plain_rows(lines), title=title)]
     return made
 
 
