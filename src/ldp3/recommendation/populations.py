@@ -20,6 +20,8 @@ the sample cannot, and there methods that bet on shared frequencies lose. So the
 *worlds*: components no narrower than $1/\sqrt{k}$ of their mean, from $k = 2$ (no two values share
 a frequency) to points (many do). Each is fitted, and weighed by how well it foretells the count of
 a value that it was not fitted to (`foretold`), times a taste: real populations seldom have ties.
+Few values decide between worlds, so weights are means over samples of the values (the Bayesian
+bootstrap of pseudo-BMA+).
 
 Where the order of the values means something, one more world knows how alike neighbours are
 (`SmoothPrior`).
@@ -30,6 +32,8 @@ Laird, Louis. *Empirical Bayes confidence intervals based on bootstrap samples.*
 American Statistical Association, 1987 (type III).
 Golub, Heath, Wahba. *Generalized cross-validation as a method for choosing a good ridge parameter.*
 Technometrics, 1979 (the leverage of a value, left out).
+Yao, Vehtari, Simpson, Gelman. *Using stacking to average Bayesian predictive distributions.*
+Bayesian Analysis, 2018 (pseudo-BMA+).
 """
 
 from collections.abc import Iterator
@@ -53,6 +57,7 @@ WORLDS = (
 POINTS = 5  # the world whose values share frequencies most
 SMOOTH_TASTE = 16.0
 SEEN = 0.05  # a world of less weight is left out
+BOOTSTRAP = 100  # samples of the values, of which weights are means
 SHAPES = 1.0, 2.0, 8.0, 32.0, 128.0  # of components, as far as a world has them, and its largest
 GRID, POINT_GRID = 240, 300  # means, at most; of points
 STEPS, STEPS_AGAIN = 200, 100  # of EM: short of the maximum, where weights sit on a few points
@@ -102,18 +107,18 @@ class GammaMixture:
             weights = weights * np.einsum("i,ij->j", share, likelihood) / len(histogram)
         return replace(self, weights=weights)
 
-    def foretold(self, histogram: IntArray) -> float:
+    def foretold(self, histogram: IntArray) -> FloatArray:
         """The log-likelihood of each count if its value had not been there to be fitted to.
 
         Its own share of the weights is taken out, and one value's of the flat ones put in.
         """
-        counts, times = np.unique(histogram, return_counts=True)
+        counts, place = np.unique(histogram, return_inverse=True)
         likelihood, top = _scaled(self.log_likelihood(counts))
         own = likelihood * self.weights
         own /= own.sum(axis=1, keepdims=True)
         others = np.maximum(len(histogram) * self.weights - own, 0) + self.flat
         others /= others.sum(axis=1, keepdims=True)
-        return float((times * (np.log((likelihood * others).sum(axis=1)) + top)).sum())
+        return np.asarray((np.log((likelihood * others).sum(axis=1)) + top)[place])
 
     def draw(self, histogram: IntArray, rng: np.random.Generator) -> FloatArray:
         """Frequencies of a population, given the histogram of a sample from it."""
@@ -181,7 +186,7 @@ class SmoothPrior:
             kept[octave] = 1 - noise / energy if energy > noise else 0.0
         return replace(self, kept=kept)
 
-    def foretold(self, histogram: IntArray) -> float:
+    def foretold(self, histogram: IntArray) -> FloatArray:
         """The log-likelihood of each count if it had not been there to be smoothed."""
         from scipy.fft import idct
         from scipy.special import gammaln, logsumexp
@@ -194,7 +199,7 @@ class SmoothPrior:
         drawn = np.maximum(others[:, None] + spread * nodes, 0.0) ** 2
         mean = np.maximum(drawn * histogram.sum() / np.maximum(others, 0.0).dot(others), 1e-9)
         log = histogram[:, None] * np.log(mean) - mean - gammaln(histogram + 1.0)[:, None]
-        return float(logsumexp(log, axis=1, b=weights / weights.sum()).sum())
+        return np.asarray(logsumexp(log, axis=1, b=weights / weights.sum()))
 
     def draw(self, histogram: IntArray, rng: np.random.Generator) -> FloatArray:
         """Frequencies of a population, given the histogram of a sample from it."""
@@ -233,13 +238,13 @@ class World:
     start, prior
         Before and after it is fitted.
     taste, foretold
-        Before the sample, and how well it foretells the sample.
+        Before the sample, and how well it foretells the count of each value.
     """
 
     start: GammaMixture | SmoothPrior
     prior: GammaMixture | SmoothPrior
     taste: float
-    foretold: float
+    foretold: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,9 +288,12 @@ class Populations:
         return self._weighed([1.0] * len(self.worlds))
 
     def _weighed(self, taste: list[float]) -> FloatArray:
-        told = np.array([world.foretold for world in self.worlds])
-        weights = np.array(taste) * np.exp(told - told.max())
-        weights /= weights.sum()
+        every = np.array([world.foretold for world in self.worlds])
+        times = stream(0, "weights").exponential(size=(BOOTSTRAP, every.shape[1]))
+        times *= times.shape[1] / times.sum(axis=1, keepdims=True)
+        told = np.einsum("bv,wv->bw", times, every)
+        each = np.array(taste) * np.exp(told - told.max(axis=1, keepdims=True))
+        weights = (each / each.sum(axis=1, keepdims=True)).mean(axis=0)
         weights[weights < SEEN] = 0.0
         return np.asarray(weights / weights.sum())
 
