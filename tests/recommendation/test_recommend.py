@@ -134,8 +134,8 @@ def test_the_lines_of_python_apply_the_choice(
 
 def test_what_is_tied_may_be_as_good_and_no_interval_passes_what_a_metric_can_be() -> None:
     metrics = ["ndcg", "top_k(k=2)", "kendall", "l1"]
-    few = {"population": 200_000, "seed": 1}
-    found = ldp3.recommend(DATA, 2.0, ["ss", "oue"], ["norm_sub", "power_ns"], metrics, **few)
+    asked = ["ss", "oue"], ["norm_sub", "power_ns"], metrics
+    found = ldp3.recommend(DATA, 2.0, *asked, population=200_000, seed=1)
     for answer in found.answers:
         assert all(c.worse.low <= 0 for c in answer.tied)
         for _, c in answer.roles():

@@ -70,7 +70,8 @@ def statement(
     >>> "from 50 % to 73.1 %" in page.render("markdown")
     True
     """
-    target, extra = path and page_path(path, ".md"), [str(file) for file in plugins]
+    target = None if path is None else page_path(path, ".md")
+    extra = [str(file) for file in plugins]
     made = as_plan(plan, extra)
     words = _words(made) | {"files": join(["PLAN" if made is plan else str(plan), *extra])}
     if counts is not None and sample is not None:
