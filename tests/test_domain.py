@@ -184,9 +184,10 @@ def test_who_goes_by_an_order_needs_one() -> None:
     for other in (ldp3.oracle("grr", 1.0, 2), ldp3.postprocess("norm_sub"), ldp3.metric("l1")):
         assert labels.suits(other)
     known = replace(Estimate.of(np.array([0.5, 0.5]), n=300, noise=0.01), domain=labels)
-    with pytest.raises(InvalidData, match="2 labels have no order"):
+    with pytest.raises(InvalidData, match="and 2 labels have none"):
         method(known)
     assert len(method(replace(known, domain=labels.in_order()))) == 2
+    assert not Bins([0, 1, 2], other="no answer").suits(method)  # it has no place in the order
 
 
 @pytest.mark.parametrize(

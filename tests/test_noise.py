@@ -119,3 +119,23 @@ def test_one_value_is_the_farthest_of_one() -> None:
     assert noise.farthest(np.zeros(1), 0.95) == pytest.approx(3.0, rel=1e-4)
     assert Noise(0.01).farthest(np.zeros(1), 0.95) == pytest.approx(0.1959964, rel=1e-4)
     assert Noise(0.01).farthest(np.zeros(10), 0.95) == pytest.approx(0.2807034, rel=1e-4)
+
+
+@pytest.mark.parametrize("name", ["grr", "oue", "rappor", "ss", "olh", "hrr", "sw"])
+def test_the_noise_of_a_weighted_sum_is_that_of_the_law_of_reports(name: str) -> None:
+    """Of 4,000 populations; the variance of one is within 8.5 % but once in 10⁴ times."""
+    oracle = ldp3.oracle(name, epsilon=2.0, d=6)
+    histogram, weights = np.array([500, 250, 100, 90, 60, 0]), np.array([0, 1, 2, 3, 5, 8.0])
+    truth = histogram / 1_000
+    rng = ldp3.stream(4, name)
+    sums = [
+        oracle.estimate(oracle.simulate(histogram, rng)).frequencies @ weights for _ in range(4_000)
+    ]
+    stated = oracle.noise(truth, 1_000).of_query(weights, truth)
+    assert stated is not None
+    assert np.var(sums) == pytest.approx(stated, rel=0.085)
+    assert np.mean(sums) == pytest.approx(truth @ weights, abs=4 * np.sqrt(stated / 4_000))
+
+
+def test_where_nothing_is_known_of_pairs_there_is_no_noise_of_a_sum() -> None:
+    assert Noise(0.01).of_query(np.ones(3), np.ones(3) / 3) is None

@@ -161,8 +161,17 @@ class Domain(ABC):
         return self if self.ordered else replace(self, ordered=True)
 
     def suits(self, thing: GoesByOrder) -> bool:
-        """Whether a protocol, a method or a metric means something here: it may need an order."""
-        return self.ordered or not thing.needs_order
+        """Whether a protocol, a method or a metric means something here: it may need an order.
+
+        What is `other` has no place in it.
+        """
+        return (self.ordered and self.other is None) or not thing.needs_order
+
+    @property
+    def without_order(self) -> str:
+        """Why what goes by an order means nothing here."""
+        no_place = f"in which {self.other!r} has no place"
+        return no_place if self.ordered else f"and {self.form} have none"
 
     def describe(self) -> dict[str, Any]:
         """What a plan says of it."""

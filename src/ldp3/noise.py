@@ -31,7 +31,7 @@ binomial.* Biometrika, 1934 (limits from tails).
 from dataclasses import dataclass
 from math import log
 from statistics import NormalDist
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,22 @@ from ldp3.errors import InvalidData, as_floats
 
 Counts = IntArray | FloatArray
 COUNTS = 128  # different ones whose limits are computed; those of more follow from these
+
+
+class Channel(Protocol):
+    """Probability of each report given each value, as a matrix that nobody writes down."""
+
+    def forward(self, frequencies: FloatArray) -> FloatArray:
+        """The distribution of reports, if these are the frequencies."""
+
+    def backward(self, weights: FloatArray) -> FloatArray:
+        """For each value, the mean of the reports' weights under its own reports."""
+
+    def scores(self, weights: FloatArray) -> FloatArray:
+        """What each report adds to the unbiased estimate of a weighted sum of frequencies.
+
+        So that `backward` of the scores gives the weights.
+        """
 
 
 @dataclass(frozen=True)
@@ -53,11 +69,15 @@ class Support:
         Probability that a report supports the user's own value, and any other one.
     size
         How many values each report supports, where that number is fixed (1 for GRR, k for SS).
+    both
+        Probability that it supports two given values, if one of them is the own and if none is;
+        where these are all there is to know.
     """
 
     p: float
     q: float
     size: int | None = None
+    both: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,9 +125,25 @@ class Noise:
         """Whether intervals hold for every n, and not only nearly, for many reports."""
         return bool(np.all(np.maximum(*self.steps) > 0))
 
+    @property
+    def correlated(self) -> bool:
+        """Whether errors of different values hang together too much to be taken alone."""
+        return False
+
     def variance(self, frequencies: FloatArray) -> FloatArray:
         """Variance of the estimates, if these are the frequencies."""
         return np.maximum(self.base + frequencies * self.slope, 0)
+
+    def of_query(
+        self,
+        weights: FloatArray,  # noqa: ARG002
+        frequencies: FloatArray,  # noqa: ARG002
+    ) -> float | None:
+        """Variance of the weighted sum of the estimates, if these are the frequencies.
+
+        None where it is not known how the errors of different values hang together.
+        """
+        return None
 
     def most_variance(self, frequencies: FloatArray, alpha: float) -> FloatArray:
         """What the variance exceeds with probability `alpha` at the most, given the estimates."""
@@ -221,16 +257,38 @@ class PureNoise(Noise):
 
     support: Support = Support(1.0, 0.0)
     n: int = 1
+    channel: Channel | None = None
 
     @classmethod
-    def of(cls, support: Support, n: int) -> Self:
+    def of(cls, support: Support, n: int, channel: Channel | None = None) -> Self:
         """The noise of `n` reports.
 
         >>> PureNoise.of(Support(p=0.5, q=0.25), n=300).floor
         0.01
         """
         p, q = support.p, support.q
-        return cls(q * (1 - q) / (n * (p - q) ** 2), (1 - p - q) / (n * (p - q)), support, n)
+        base, slope = q * (1 - q) / (n * (p - q) ** 2), (1 - p - q) / (n * (p - q))
+        return cls(base, slope, support, n, channel)
+
+    def of_query(self, weights: FloatArray, frequencies: FloatArray) -> float | None:
+        r"""From the channel, or from how often two values are supported together.
+
+        With $s_{uv}$ of that for one report, the covariance is linear in $f_u + f_v$, so that its
+        double sum is one of single sums:
+
+        $$\mathrm{Cov} = \frac{s_{uv} - q^2 - q(p-q)(f_u + f_v)}{n(p-q)^2}.$$
+        """
+        if self.channel is not None:
+            shares = self.channel.forward(frequencies)
+            return of_channel(self.channel, weights, frequencies, shares) / self.n
+        if self.support.both is None:
+            return None
+        p, q, (own, other) = self.support.p, self.support.q, self.support.both
+        even, tilt = other - q**2, own - other - q * (p - q)
+        total, square, held = weights.sum(), weights**2, float(weights @ frequencies)
+        apart = even * (total**2 - square.sum()) + 2 * tilt * (total * held - square @ frequencies)
+        each = square @ (self.base + frequencies * self.slope)
+        return max(float(each + apart / (self.n * (p - q) ** 2)), 0.0)
 
     @property
     def steps(self) -> tuple[FloatArray, FloatArray]:
@@ -296,6 +354,18 @@ class PureNoise(Noise):
         sign = 1 if end else -1
         outer = sign * np.maximum(sign * apart[after - between], sign * apart[after])
         return np.clip(score + outer + sign * between / n, 0, 1)
+
+
+def of_channel(
+    channel: Channel, weights: FloatArray, frequencies: FloatArray, shares: FloatArray
+) -> float:
+    """Variance of what one report adds to a weighted sum, given what its user holds.
+
+    The mean square of its score, less that of what the score is in the mean, which is the weight of
+    the user's value. Linear in the frequencies, so that unbiased ones may stand for them.
+    """
+    spread = shares @ channel.scores(weights) ** 2 - frequencies @ weights**2
+    return max(float(spread), 0.0)
 
 
 def _spread(counts: FloatArray, n: int) -> IntArray:

@@ -145,6 +145,13 @@ class Words(Iterator[int]):
         self._few = iter(self._fetch(_FEW).tolist())
         return next(self._few)
 
+    def below(self, size: int) -> int:
+        """A uniform number: of each word, the fewest bits that hold one."""
+        mask = (1 << (size - 1).bit_length()) - 1
+        while (number := next(self) & mask) >= size:
+            pass
+        return number
+
     def take(self, count: int) -> WordArray:
         """The next `count` words."""
         words = np.fromiter(islice(self._few, count), dtype=np.uint64)

@@ -26,7 +26,7 @@ from ldp3.errors import (
     short,
     whole,
 )
-from ldp3.noise import Noise, PureNoise, Support
+from ldp3.noise import Channel, Noise, PureNoise, Support
 
 if TYPE_CHECKING:
     import polars as pl
@@ -77,16 +77,6 @@ class Tally:
         return self if other == 0 else NotImplemented  # so that `sum` works
 
 
-class Channel(Protocol):
-    """Probability of each report given each value, as a matrix that nobody writes down."""
-
-    def forward(self, frequencies: FloatArray) -> FloatArray:
-        """The distribution of reports, if these are the frequencies."""
-
-    def backward(self, weights: FloatArray) -> FloatArray:
-        """For each value, the mean of the reports' weights under its own reports."""
-
-
 class Oracle(Protocol):
     """What a post-processor may ask of a frequency oracle before it runs, or of an estimate."""
 
@@ -94,6 +84,8 @@ class Oracle(Protocol):
     def support(self) -> Support | None: ...
     @property
     def channel(self) -> Channel | None: ...
+    @property
+    def correlated(self) -> bool: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,6 +147,11 @@ class Estimate:
     def support(self) -> Support | None:
         """How reports support values, where the oracle is pure."""
         return self.noise.support
+
+    @property
+    def correlated(self) -> bool:
+        """Whether errors of different values hang together too much to be taken alone."""
+        return self.noise.correlated
 
     @cached_property
     def variance(self) -> FloatArray:

@@ -177,7 +177,7 @@ def test_a_method_that_goes_by_an_order_is_planned_for_values_that_have_one(
     line = "plan -p oue -e 1 -m neighbours --plugin mine.py --domain pages.txt -o x.json"
     code, out, err = run(line)
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert "4 labels have no order: use another method, or a domain that is --ordered" in err
+    assert "and 4 labels have none: use another method, or a domain that is --ordered" in err
     assert run(f"{line} --ordered")[0] == 0
 
 

@@ -22,10 +22,11 @@ from ldp3.collection.counts import DUPLICATE, LIMIT
 from ldp3.collection.plan import Plan, deployable
 from ldp3.collection.wire import IMPOSSIBLE, LENGTH
 from ldp3.errors import InvalidData, InvalidParameter, LDPError
+from tests.collection import suited
 
 SPECS = deployable()
 PLUGIN = Path(__file__).with_name("two_rows.py")
-PLANS = {spec: Plan("colours", 20, spec, 1.0) for spec in SPECS}
+PLANS = {spec: Plan("colours", suited(spec, 20), spec, 1.0) for spec in SPECS}
 PLANS |= {
     spec: Plan("colours", 20, spec, 1.0, plugins=[PLUGIN])
     for spec in ("two_rows", "half_points", "coin_and_value")

@@ -19,6 +19,7 @@ from ldp3.noise import binomial_p
 from ldp3.protocols.base import FrequencyOracle, PureOracle
 from ldp3.randomness import SecureGenerator, Words
 from ldp3.verification.base import ALPHA
+from tests.collection import suited
 
 SPECS = deployable()
 COLOURS = ("red", "green", "blue", "other")
@@ -26,7 +27,7 @@ COLOURS = ("red", "green", "blue", "other")
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_reports_are_counted_and_estimate_the_truth(spec: str) -> None:
-    plan = Plan("colours", COLOURS, spec, 2.0)
+    plan = Plan("colours", suited(spec, COLOURS), spec, 2.0)
     client, server, n = Client(plan), Aggregator(plan), 3_000
     server.add([client.report("green") for _ in range(n)])
     assert (server.n, server.refused) == (n, {})
@@ -42,7 +43,7 @@ def test_reports_are_counted_and_estimate_the_truth(spec: str) -> None:
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_every_report_has_the_same_size_whatever_the_value(spec: str) -> None:
-    plan = Plan("numbers", 300, spec, 1.0)
+    plan = Plan("numbers", suited(spec, 300), spec, 1.0)
     client = Client(plan)
     assert {len(client.report(v)) for v in (0, 1, 255, 256, 299)} == {plan.report_bytes}
 
@@ -111,9 +112,10 @@ for name in ("numba", "llvmlite", "scipy", "polars", "cyclopts", "rich", "matplo
     sys.modules[name] = None  # as if it were not installed
 from ldp3.collection.client import Client
 from ldp3.collection.plan import Plan, deployable
-from ldp3.domain import Bins, Grid
+from ldp3.domain import Bins, Grid, Labels
+colours = Labels(["red", "green", "blue", "other"], ordered=True)
 for spec in deployable():
-    Plan("colours", ["red", "green", "blue", "other"], spec, 1.0).save(spec)
+    Plan("colours", colours, spec, 1.0).save(spec)
     client = Client(spec, memo="memo")
     assert client.report("red") == client.report("red"), spec
     assert len(Client(spec).report("blue")) == client.plan.report_bytes, spec

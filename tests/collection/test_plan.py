@@ -15,6 +15,7 @@ from ldp3.collection.plan import Plan, deployable
 from ldp3.domain import Bins, Domain, Grid, Integers, Labels
 from ldp3.edges import as_edges
 from ldp3.errors import InvalidData, InvalidParameter, InvalidValue, LDPError
+from tests.collection import suited
 
 SPECS = [*deployable(), "olh(g=7)", "ss(k=3)"]
 PLUGIN = Path(__file__).with_name("two_rows.py")
@@ -46,7 +47,7 @@ def with_own_identifier(content: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_what_is_saved_is_what_is_loaded(tmp_path: Path, spec: str) -> None:
-    plan = Plan("colours", Labels(COLOURS, other="other"), spec, 0.7, "norm_sub")
+    plan = Plan("colours", suited(spec, Labels(COLOURS, other="other")), spec, 0.7, "none")
     plan.save(tmp_path / "plan.json")
     again = Plan.load(tmp_path / "plan.json")
     assert again == plan
@@ -96,7 +97,7 @@ CLAIM = {"batch": 10_000, "delta": 1e-9}
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_a_plan_claims_what_a_shuffler_adds_and_can_show_it(tmp_path: Path, spec: str) -> None:
-    plan = Plan("colours", COLOURS, spec, 1.0, **CLAIM)  # type: ignore[arg-type]
+    plan = Plan("colours", suited(spec, COLOURS), spec, 1.0, **CLAIM)  # type: ignore[arg-type]
     found = plan.oracle.shuffled(10_000, 1e-9)
     assert plan.shuffled is not None
     assert found.epsilon <= plan.shuffled.epsilon <= 1.01 * found.epsilon  # three digits
@@ -105,7 +106,8 @@ def test_a_plan_claims_what_a_shuffler_adds_and_can_show_it(tmp_path: Path, spec
     assert content["ledger"][-1] == str(plan.shuffled)
     assert str(plan.shuffled).startswith("Locally ε = 1, whoever looks. If a shuffler that you tr")
     assert load(tmp_path, content) == plan
-    assert written(tmp_path / "none", Plan("colours", COLOURS, spec, 1.0))["shuffled"] is None
+    without = Plan("colours", suited(spec, COLOURS), spec, 1.0)
+    assert written(tmp_path / "none", without)["shuffled"] is None
 
 
 @pytest.mark.parametrize(
@@ -145,7 +147,7 @@ def test_a_plan_may_claim_less_than_can_be_shown(tmp_path: Path) -> None:
 def test_a_weakened_constant_is_refused_even_with_a_matching_identifier(
     tmp_path: Path, spec: str
 ) -> None:
-    content = written(tmp_path, Plan("colours", 100, spec, 1.0))
+    content = written(tmp_path, Plan("colours", suited(spec, 100), spec, 1.0))
     (group,) = content["groups"]
     assert group["constants"]
     for name, words in group["constants"].items():
@@ -306,7 +308,7 @@ def test_a_client_is_told_the_plan_the_domain_and_that_nothing_was_sent() -> Non
         ({"domain": 1}, "has 2 to"),
         ({"domain": 2**31 + 1}, "2,147,483,648"), ({"domain": None}, "a list of labels"),
         ({"domain": ["a"]}, "2 to"), ({"name": "\udfff"}, "name"), ({"name": " "}, "name"),
-        ({"name": 1}, "name"), ({"method": None}, "method"), ({"epsilon": 0.0}, "epsilon"),
+        ({"name": 1}, "name"), ({"method": 1}, "method"), ({"epsilon": 0.0}, "epsilon"),
         ({"epsilon": "1"}, "epsilon"), ({"protocol": "olh(g=1)"}, "g must be"),
     ],
 )  # fmt: skip

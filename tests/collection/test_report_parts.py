@@ -20,6 +20,7 @@ from ldp3.collection.reports import ENDINGS, ReportFormat, format_of, write_repo
 from ldp3.collection.wire import IMPOSSIBLE, LENGTH, OTHER_COLLECTION, OTHER_VERSION
 from ldp3.errors import InvalidData, InvalidParameter
 from ldp3.protocols.layout import Bytes
+from tests.collection import suited
 
 PLAN = Plan("pages", 50, "olh", 1.0)
 FORMATS: list[ReportFormat] = ["raw", "jsonl", "parquet", "arrow"]
@@ -56,7 +57,7 @@ def total(plan: Plan, rows: Bytes) -> list[int]:
 def test_every_format_gives_back_what_was_written(
     tmp_path: Path, format: ReportFormat, spec: str
 ) -> None:
-    plan = Plan("pages", 50, spec, 1.0)
+    plan = Plan("pages", suited(spec, 50), spec, 1.0)
     rows = rows_of(plan, 1_000)
     server = counted(plan, write_some(tmp_path, format, rows))
     assert (server.n, server.refused) == (1_000, {})

@@ -11,10 +11,11 @@ from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.plan import Plan, deployable
 from ldp3.collection.wire import IMPOSSIBLE, LENGTH, OTHER_COLLECTION, OTHER_VERSION, TAG_BYTES
 from ldp3.randomness import Words
+from tests.collection import suited
 
 PLUGIN = Path(__file__).with_name("two_rows.py")
 PLANS = [
-    Plan("wire", d, spec, 1.0)
+    Plan("wire", suited(spec, d), spec, 1.0)
     for spec in deployable()
     for d in (2, 5, 64, 65, 300, 70_000)
     if ldp3.oracle(spec, 1.0, d).report_bits < 1_000

@@ -12,9 +12,9 @@ BINS = Dataset("ages", Labels(["0-9", "10-19", "20-29"], ordered=True), np.array
 
 
 def test_a_method_that_needs_an_order_is_refused_for_labels_without_one() -> None:
-    with pytest.raises(InvalidParameter, match=r"multiscale_ordered takes neighbours .* `ordered`"):
+    with pytest.raises(InvalidParameter, match=r"multiscale_ordered goes by .* `ordered`"):
         benchmark(LABELS, 1, "grr", "multiscale_ordered")
-    with pytest.raises(InvalidParameter, match="values of colours"):
+    with pytest.raises(InvalidParameter, match="colours: "):
         benchmark([BINS, LABELS], 1, "grr", "multiscale_ordered+norm_sub")
 
 
@@ -36,7 +36,7 @@ def test_a_protocol_that_needs_an_order_is_refused_or_left_out_as_well(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(protocols.GRR, "needs_order", True)
-    with pytest.raises(InvalidParameter, match=r"grr takes neighbours .* values of colours"):
+    with pytest.raises(InvalidParameter, match=r"colours: grr goes by an order"):
         benchmark([BINS, LABELS], 1, "grr", "none")
     usual = simulator([BINS, LABELS], 1, "usual", "none")
     assert {cell.dataset for cell in usual.cells if cell.protocol == "grr"} == {"ages"}

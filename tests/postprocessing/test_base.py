@@ -52,7 +52,7 @@ def test_a_chain_serves_what_all_its_parts_serve() -> None:
 
 
 def test_a_chain_needs_what_any_of_its_parts_needs() -> None:
-    assert ldp3.postprocess("norm+em+mle_apx").needs == "support probabilities p and q"
+    assert ldp3.postprocess("norm+mle_apx+norm").needs == "support probabilities p and q"
     assert ldp3.postprocess("norm+norm_sub").needs == ""
 
 

@@ -16,6 +16,7 @@ from ldp3.edges import as_edges
 from ldp3.errors import InvalidData, InvalidParameter
 from ldp3.protocols.base import PureOracle
 from ldp3.types import Tally
+from tests.collection import suited
 from tests.plugin_files import EXAMPLES
 
 PAGES = ["home", "news", "sport"]
@@ -42,7 +43,7 @@ def items(answer: Answer) -> list[str]:
 @pytest.mark.parametrize("protocol", deployable())
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0, 40.0])
 def test_the_auditor_reads_the_whole_numbers_of_the_plan(protocol: str, epsilon: float) -> None:
-    plan = ldp3.Plan("x", 17, protocol, epsilon)
+    plan = ldp3.Plan("x", suited(protocol, 17), protocol, epsilon)
     said = terms(ldp3.statement(plan))
     for name, whole in plan.oracle.constants.items():
         assert f"{name} = {whole}" in said["Whole numbers"]
@@ -80,7 +81,7 @@ def test_what_a_shuffler_adds_comes_after_the_local_epsilon_and_with_its_conditi
 def test_the_example_is_the_first_of_the_vectors_that_the_page_names(
     protocol: str, tmp_path: Path
 ) -> None:
-    plan, file = ldp3.Plan("x", PAGES, protocol, 1.0), tmp_path / "x.ldp3.json"
+    plan, file = ldp3.Plan("x", suited(protocol, PAGES), protocol, 1.0), tmp_path / "x.ldp3.json"
     plan.save(file)
     answer = ldp3.statement(file)
     assert f"vectors.json {file}" in answer.render("text")

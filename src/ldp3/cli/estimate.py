@@ -42,7 +42,10 @@ def estimate(
     console = Console(quiet=quiet)
     (server,) = loaded_counts([counts], plugins, console)
     if metric is not None:
-        method = options.chosen_method(method, metric, server.plan.domain, plugins, console)
+        plan = server.plan
+        method = options.chosen_method(
+            method, metric, plan.domain, plan.oracle.usual_method, plugins, console
+        )
     found = CollectionEstimate.of(server, method, confidence, simultaneous)
     if output is not None and output.suffix == ".html":
         from ldp3.files import write_text

@@ -374,10 +374,11 @@ def chosen_method(
     method: str | None,
     metric: str | None,
     domain: "Domain",
+    usual: str,
     plugins: Sequence[Path],
     console: "Console",
 ) -> str:
-    """The method that was given, or the one that suits metric and domain; not both."""
+    """The method that was given, or the one that suits protocol, metric and domain; not both."""
     from ldp3.metrics.base import build_metric
     from ldp3.plugins import load_plugins
     from ldp3.postprocessing.base import default_method
@@ -396,7 +397,7 @@ def chosen_method(
             f"{metric} goes by an order, and these values have none; a plan made with --ordered "
             f"says that they have."
         )
-    return default_method(sums, in_line, built.bayes if built else None)
+    return default_method(sums, in_line, built.bayes if built else None, usual)
 
 
 def loaded(data: str, reading: Reading, plugins: Sequence[Path]) -> "Dataset":

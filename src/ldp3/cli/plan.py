@@ -74,7 +74,9 @@ def plan(
     from ldp3.collection.plan_file import ledger
     from ldp3.domain import Bins, Grid
     from ldp3.files import require_no_input
+    from ldp3.plugins import load_plugins
     from ldp3.postprocessing.base import WHY, build_method
+    from ldp3.protocols.base import build_oracle
     from ldp3.results import names
 
     if sum(given is not None for given in (domain, domain_size, bins, grid)) != 1:
@@ -88,12 +90,13 @@ def plan(
     require_no_input(output, [domain, *plugins])
     console = Console(quiet=quiet)
     values = _values(domain, domain_size, bins, grid, within, other, ordered, console)
+    oracle = build_oracle(protocol, *load_plugins(plugins), epsilon=epsilon, d=values.d)
     made = Plan(
         name or output.name.partition(".")[0] or str(output),
         values,
         protocol,
         epsilon,
-        options.chosen_method(method, metric, values, plugins, console),
+        options.chosen_method(method, metric, values, oracle.usual_method, plugins, console),
         batch=batch,
         delta=delta,
         plugins=plugins,

@@ -31,7 +31,7 @@ from ldp3.errors import (
 from ldp3.files import read_json, real_path, write_text
 from ldp3.kinds import find
 from ldp3.plugins import load_plugins
-from ldp3.postprocessing.base import DEFAULT, canonical_method
+from ldp3.postprocessing.base import canonical_method, default_method
 from ldp3.protocols.base import FrequencyOracle, build_oracle
 from ldp3.randomness import WORDS
 from ldp3.results import names
@@ -58,7 +58,8 @@ class Plan:
     epsilon
         Privacy budget of one report.
     method
-        Spec of the post-processing method; ``"none"`` for unbiased estimates.
+        Spec of the post-processing method; ``"none"`` for unbiased estimates. By default the usual
+        one of the protocol.
     batch, delta
         The fewest honest reports that a trusted shuffler mixes before anybody sees them, and a δ
         far below one over that: the plan then claims a central ε, in `shuffled`.
@@ -97,7 +98,7 @@ class Plan:
         domain: Domain | int | Iterable[object],
         protocol: str,
         epsilon: float,
-        method: str = DEFAULT,
+        method: str | None = None,
         *,
         batch: int | None = None,
         delta: float | None = None,
@@ -105,14 +106,17 @@ class Plan:
         plugins: Iterable[str | Path] = (),
     ) -> None:
         require(is_text(name), self, "name must be a text that is not blank", name)
-        require(isinstance(method, str), self, "method must be a spec", method)
+        require(method is None or isinstance(method, str), self, "method must be a spec", method)
         files = (real_path(as_path(p, "a plug-in")) for p in several(plugins, "`plugins`"))
         self._set(name=name, domain=as_domain(domain), plugins=tuple(files))
         self._set(protocol=specs.canonical(FrequencyOracle, protocol, *self.modules))
+        self._set(epsilon=as_python(epsilon))
+        self._set(epsilon=float(self.oracle.epsilon))  # checked by the oracle
+        if method is None:
+            method = default_method(usual=self.oracle.usual_method)
         with suppress(UnknownName):  # clients need not have it; another spelling is no other plan
             method = canonical_method(method, *self.modules)
-        self._set(method=method, epsilon=as_python(epsilon))
-        self._set(epsilon=float(self.oracle.epsilon))  # checked by the oracle
+        self._set(method=method)
         claim = [as_python(given) for given in (batch, delta, central_epsilon)]
         central = None if claim == [None, None, None] else self._shown(*claim)
         self._set(batch=claim[0], delta=claim[1], central_epsilon=central)
@@ -183,8 +187,8 @@ class Plan:
             )
         if not self.domain.suits(oracle):
             raise InvalidParameter(
-                f"{type(oracle).__name__}: goes by an order, and {self.domain.form} have none: "
-                f"use another protocol, or a domain that is `ordered`."
+                f"{type(oracle).__name__}: goes by an order, {self.domain.without_order}: use "
+                f"another protocol, or a domain that is `ordered` and has no `other`."
             )
         return oracle
 

@@ -47,10 +47,12 @@ def plans() -> Iterator[Plan]:
     Other parameters only on the smaller domains: clients in slow languages run these too.
     """
     for name in deployable():
-        examples = look_up(FrequencyOracle, name).examples
+        cls = look_up(FrequencyOracle, name)
+        examples, ordered = cls.examples, cls.needs_order
         for spec in (name, *examples):
             for epsilon, d in SETTINGS[:-1] if spec in examples else SETTINGS:
-                plan = Plan(f"{spec}, d = {d}", d, spec, epsilon, "none")
+                values = Integers(d, ordered=ordered)
+                plan = Plan(f"{spec}, d = {d}", values, spec, epsilon, "none")
                 if plan.oracle.report_bits <= LONGEST:
                     yield plan
 

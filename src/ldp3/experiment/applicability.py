@@ -37,8 +37,8 @@ def refuse_misfits(simulator: "Simulator") -> None:
 def _refuse_unordered(data: Dataset, thing: GoesByOrder, choice: Choice) -> None:
     if choice.asked and not data.domain.suits(thing):
         raise InvalidParameter(
-            f"{choice.spec} takes neighbours for alike, but the values of {data.name} are labels "
-            f"without an order: leave it out, or say they are `ordered`."
+            f"{data.name}: {choice.spec} goes by an order, {data.domain.without_order}: leave it "
+            f"out, or say they are `ordered`."
         )
 
 
@@ -78,15 +78,17 @@ def _attacks_left_out(simulator: "Simulator") -> list[str]:
 
 
 def _methods_left_out(simulator: "Simulator") -> list[str]:
-    said = []
+    said, left_out = [], dict[str, list[str]]()
     for m, choice in enumerate(simulator.experiment.methods):
         without = _once(c.protocol for c in simulator.cells if not simulator.applies(c)[m])
         called = names.method(choice.spec)
         if simulator.methods[m].needs_order:
             said += _unordered(simulator, called)
         elif without:
-            protocols = ", ".join(map(names.protocol, without))
-            said.append(f"{called} does not apply to {protocols}: left out there.")
+            left_out.setdefault(", ".join(map(names.protocol, without)), []).append(called)
+    for protocols, methods in left_out.items():
+        apply = "does not apply" if len(methods) == 1 else "do not apply"
+        said.append(f"{', '.join(methods)} {apply} to {protocols}: left out there.")
     return said
 
 

@@ -86,7 +86,7 @@ class Simulator:
         place = cell.protocol, cell.epsilon, cell.dataset
         if place not in self._applies:
             oracle, domain = self.oracle(cell), self.datasets[cell.dataset].domain
-            serves = [m.applies(oracle) and domain.suits(m) for m in self.methods]
+            serves = [m.serves(oracle) and domain.suits(m) for m in self.methods]
             self._applies[place] = np.array(serves)
         return self._applies[place]
 

@@ -21,6 +21,7 @@ POINTS: dict[Point, str] = {  # and where a metric wants another point than the 
     "share": "completed_mean",
     "root": "completed_root",
 }
+ADAPTIVE = "adaptive_em"  # and for protocols that go by an order themselves
 WHY = {
     DEFAULT: "of all methods it lost least over many kinds of data; biased, as all but none are",
     ORDERED: "for sums over ordered values it lost least; biased, as all but none are",
@@ -28,6 +29,7 @@ WHY = {
     "its sum is below one; biased, as all but none are",
     POINTS["share"]: "for KL it lost least over many kinds of data; biased, as all but none are",
     POINTS["root"]: "for Hellinger it lost least over many data; biased, as all but none are",
+    ADAPTIVE: "for protocols that go by an order; biased, as all but none are",
 }
 
 
@@ -39,7 +41,8 @@ class PostProcessor(ABC):
     words, `needs`; one whose result is always a distribution says `distribution = True`, one that
     answers the point of a posterior that some metrics want (`Metric.bayes`) names it as `bayes`,
     one that never turns the order of two equally noisy values round says `keeps_order = True`, one
-    that takes neighbours in the domain for alike says `needs_order = True`.
+    that takes neighbours in the domain for alike says `needs_order = True`, one that does not take
+    the errors of different values for independent says `takes_covariance = True`.
     """
 
     aliases: ClassVar[tuple[str, ...]] = ()
@@ -48,6 +51,7 @@ class PostProcessor(ABC):
     bayes: ClassVar[Point | None] = None  # the point that it answers: made for metrics that want it
     keeps_order: ClassVar[bool] = False  # of equal noise, a higher estimate never ends below
     needs_order: ClassVar[bool] = False  # for domains whose order means something, and no others
+    takes_covariance: ClassVar[bool] = False  # right for errors that hang together, too
     needs: ClassVar[str] = ""  # of an oracle, in words, where not every oracle will do
     instead: ClassVar[str] = ""  # what `all` takes instead of it, and why
     sets: ClassVar[dict[str, tuple[str, ...]]] = {  # that people name as one
@@ -88,8 +92,17 @@ class PostProcessor(ABC):
         """Whether the method can serve this oracle's estimates."""
         return True
 
+    def serves(self, oracle: Oracle) -> bool:
+        """Whether it can and may: errors that hang together would mislead one that is not told."""
+        return self.applies(oracle) and (self.takes_covariance or not oracle.correlated)
+
     def require_applies(self, oracle: Oracle) -> None:
         """Refuse an oracle that the method does not serve, with the reason."""
+        if oracle.correlated and not self.takes_covariance:
+            raise InvalidData(
+                f"{type(self).__name__}: takes the errors of different values for independent, "
+                f"which those of this protocol are not: use adaptive_em, em or none."
+            )
         if not self.applies(oracle):
             raise InvalidData(f"{type(self).__name__}: the protocol must have {self.needs}.")
 
@@ -97,8 +110,8 @@ class PostProcessor(ABC):
         """Refuse values without an order, where the method goes by one."""
         if not domain.suits(self):
             raise InvalidData(
-                f"{type(self).__name__}: takes neighbours for alike, and {domain.form} have no "
-                f"order: use another method, or a domain that is `ordered`."
+                f"{type(self).__name__}: takes neighbours for alike, {domain.without_order}: use "
+                f"another method, or a domain that is `ordered` and has no `other`."
             )
 
 
@@ -120,6 +133,10 @@ class _Chain(PostProcessor):
     @property
     def needs_order(self) -> bool:  # type: ignore[override]
         return any(part.needs_order for part in self.parts)
+
+    @property
+    def takes_covariance(self) -> bool:  # type: ignore[override]
+        return all(part.takes_covariance for part in self.parts)
 
     @property
     def needs(self) -> str:  # type: ignore[override]
@@ -164,11 +181,16 @@ def _links(spec: str) -> list[str]:
     return links
 
 
-def default_method(sums: bool, ordered: bool, point: Point | None = None) -> str:
-    """The method where nobody says which.
+def default_method(
+    sums: bool = False, ordered: bool = False, point: Point | None = None, usual: str = ""
+) -> str:
+    """The method where nobody says which: the protocol's usual one, if it has one of its own.
 
-    By whether ranges are added up, and along an order; else by the point that the metric wants.
+    Else by whether ranges are added up, and along an order; else by the point that the metric
+    wants.
     """
+    if usual:
+        return usual
     if sums and ordered:
         return ORDERED
     return DEFAULT if point is None else POINTS.get(point, DEFAULT)

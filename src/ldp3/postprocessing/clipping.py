@@ -25,6 +25,7 @@ class NONE(PostProcessor):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("w/o PP", "without", "raw", "base")
+    takes_covariance: ClassVar[bool] = True
     keeps_order: ClassVar[bool] = True
 
     def refine(self, estimate: Estimate) -> FloatArray:

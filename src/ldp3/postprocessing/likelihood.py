@@ -9,6 +9,7 @@ from ldp3.arrays import FloatArray, as_distribution
 from ldp3.errors import InvalidData
 from ldp3.kernels.numerics import find_root
 from ldp3.postprocessing.base import PostProcessor, fill
+from ldp3.postprocessing.expectation import CHANNEL, Likelihood, climb
 from ldp3.types import Estimate, Oracle
 
 P_AND_Q = "support probabilities p and q"
@@ -100,7 +101,9 @@ class EM(PostProcessor):
     exactly one value the likelihood is multinomial and the answer that of `MLE`. The optimum
     solves $f'_v = \hat f_v + t\,s_v(1 - s_v)$, or is 0, for one number $t$: a quadratic per value
     and a root, found to rounding instead of climbed to. Costs $O(d)$ per step of the root finder;
-    no parameters; needs an oracle with $p$ and $q$.
+    no parameters. Where an oracle has no $p$ and $q$ but a channel, as `sw`, the likelihood of its
+    reports is climbed by EM until no distribution can have more of it than by 1 in its logarithm,
+    which is far below chance; rough where neighbours are hard to tell apart.
 
     Examples
     --------
@@ -117,12 +120,15 @@ class EM(PostProcessor):
 
     aliases: ClassVar[tuple[str, ...]] = ("expectation maximisation", "expectation maximization")
     distribution: ClassVar[bool] = True
-    needs: ClassVar[str] = P_AND_Q
+    takes_covariance: ClassVar[bool] = True
+    needs: ClassVar[str] = f"{P_AND_Q}, or {CHANNEL}"
 
     def applies(self, oracle: Oracle) -> bool:
-        return oracle.support is not None
+        return oracle.support is not None or oracle.channel is not None
 
     def refine(self, estimate: Estimate) -> FloatArray:
+        if estimate.support is None:
+            return climb(Likelihood.of(estimate), estimate.d)
         if MLE().applies(estimate):
             return MLE().refine(estimate)
         p, q, share = _support(estimate)

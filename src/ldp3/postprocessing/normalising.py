@@ -30,6 +30,8 @@ class Norm(PostProcessor):
     with consistency.* NDSS 2020, §4.
     """
 
+    takes_covariance: ClassVar[bool] = True
+
     def refine(self, estimate: Estimate) -> FloatArray:
         f = estimate.frequencies
         return f + (1 - f.sum()) / estimate.d

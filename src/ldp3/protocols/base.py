@@ -25,11 +25,11 @@ from ldp3.errors import (
     settle_numbers,
     short,
 )
-from ldp3.noise import Noise, PureNoise, Support
+from ldp3.noise import Channel, Noise, PureNoise, Support
 from ldp3.protocols.layout import Layout, Numbers
 from ldp3.randomness import Words, stream
 from ldp3.shuffling import Blanket, Distinguisher, Shuffled
-from ldp3.types import Channel, Estimate, Tally
+from ldp3.types import Estimate, Tally
 
 CHUNK = 65_536  # users at a time
 CHUNK_BITS = 2**28  # and 32 MiB of reports at the most, whatever the domain
@@ -54,6 +54,7 @@ class FrequencyOracle(ABC):
     title: ClassVar[str] = ""  # as papers write it, where that is not the name of the class
     examples: ClassVar[tuple[str, ...]] = ()  # specs, besides the name, for test vectors
     needs_order: ClassVar[bool] = False  # for domains whose order means something, and no others
+    usual_method: ClassVar[str] = ""  # where nobody says which, if it is one of its own
     symbols: ClassVar[dict[str, str]] = {}  # what specs call a field whose own letter is taken
     instead: ClassVar[str] = ""  # what `all` takes instead of it, and why
     sets: ClassVar[dict[str, tuple[str, ...]]] = {  # that people name as one
@@ -224,6 +225,11 @@ class FrequencyOracle(ABC):
         """Probability of each report given each value, where the tally counts reports."""
         return None
 
+    @property
+    def correlated(self) -> bool:
+        """Whether errors of different values hang together too much to be taken alone."""
+        return False
+
 
 @dataclass(frozen=True)
 class PureOracle(FrequencyOracle):
@@ -267,7 +273,8 @@ class PureOracle(FrequencyOracle):
 
     @cached_property
     def support(self) -> Support:
-        return Support(self.p, self.q, self.support_size if self.exchangeable else None)
+        size = self.support_size if self.exchangeable else None
+        return Support(self.p, self.q, size, self.both)
 
     @abstractmethod
     def supports(self, reports: Reports, value: int) -> BoolArray:
@@ -303,7 +310,7 @@ class PureOracle(FrequencyOracle):
         return Estimate(frequencies, tally, self.noise(frequencies, n), self.channel)
 
     def noise(self, frequencies: FloatArray, n: int) -> PureNoise:  # noqa: ARG002
-        return PureNoise.of(self.support, n)
+        return PureNoise.of(self.support, n, self.channel)
 
     def _require_counts(self, counts: IntArray, n: int) -> None:
         """Refuse counts that no `n` reports can have given."""
@@ -384,13 +391,17 @@ class PureOracle(FrequencyOracle):
 
         The truth is drawn from `frequencies`, which sum to one.
         """
+        return None if self.both is None else two_levels(*self.both, first, second, frequencies)
+
+    @property
+    def both(self) -> tuple[float, float] | None:
+        """Probability that a report supports two values, if one is the truth and if none is."""
         p, q, d, k = self.p, self.q, self.d, self.support_size
         if self.independence is not None and self.independence >= 2:
-            return two_levels(p * q, q * q, first, second, frequencies)
+            return p * q, q * q
         if self.exchangeable and k is not None:
             own = p * (k - 1) / (d - 1)
-            rest = (k * (k - 1) - 2 * (d - 1) * own) / ((d - 1) * max(d - 2, 1))
-            return two_levels(own, rest, first, second, frequencies)
+            return own, (k * (k - 1) - 2 * (d - 1) * own) / ((d - 1) * max(d - 2, 1))
         return None
 
     @property

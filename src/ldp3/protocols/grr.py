@@ -128,6 +128,10 @@ class RandomisedResponse:
 
     backward = forward  # the matrix is symmetric
 
+    def scores(self, weights: FloatArray) -> FloatArray:
+        """What each report adds to a weighted sum of frequencies."""
+        return (weights - self.q * weights.sum()) / (self.p - self.q)
+
 
 def lie_words(epsilon: float, choices: int) -> int:
     """Words, of 2⁶⁴, for each lie of a randomised response; rounded up, towards privacy."""

@@ -8,13 +8,13 @@ from typing import Any, ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports
+from ldp3.arrays import BoolArray, IntArray, Reports
 from ldp3.errors import require, require_values
 from ldp3.kernels import transforms
 from ldp3.kernels.bits import parity
 from ldp3.kernels.compile import njit
 from ldp3.kernels.source import Key, fill, key_of, next_word, open_source
-from ldp3.protocols.base import CHUNK, PureOracle, two_levels
+from ldp3.protocols.base import CHUNK, PureOracle
 from ldp3.protocols.layout import Code
 from ldp3.randomness import WORDS, Words, exp, floor_threshold
 from ldp3.types import Tally
@@ -91,13 +91,11 @@ class HRR(PureOracle):
         uneven = max(min(rest, block - rest) for rest, block in ends)
         return (self.d - uneven) // 2, (self.d + uneven) // 2
 
-    def support_both(
-        self, first: IntArray, second: IntArray, frequencies: FloatArray
-    ) -> FloatArray:
+    @property
+    def both(self) -> tuple[float, float]:
         # of the D - 1 columns D/2 - 1 have one entry for two rows, and D/4 - 1 one for three
         p, rows = self.p, self.columns
-        own, other = p * (rows / 2 - 1) / (rows - 1), (rows / 4 - p) / (rows - 1)
-        return two_levels(own, other, first, second, frequencies)
+        return p * (rows / 2 - 1) / (rows - 1), (rows / 4 - p) / (rows - 1)
 
     @property
     def layout(self) -> Code:

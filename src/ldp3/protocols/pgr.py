@@ -179,8 +179,8 @@ class PGR(PureOracle):
     def draw(self, value: int, words: Words) -> int:
         # a word for the choice, then words until one is a place in the set or any hyperplane
         if next(words) < self.blind:
-            return _below(self.points, words)
-        return (int(self.geometry.difference_set[_below(self.k, words)]) - value) % self.points
+            return words.below(self.points)
+        return (int(self.geometry.difference_set[words.below(self.k)]) - value) % self.points
 
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
         codes = require_values(self, values, self.d)
@@ -205,14 +205,6 @@ class PGR(PureOracle):
         keep = rng.binomial(histogram, 1 - self.blind / WORDS)
         n = int(histogram.sum())
         return Tally(incidence.simulated(self.geometry, keep, n - int(keep.sum()), rng), n)
-
-
-def _below(size: int, words: Words) -> int:
-    """A uniform number: of each word, the fewest bits that hold one."""
-    mask = (1 << (size - 1).bit_length()) - 1
-    while (number := next(words) & mask) >= size:
-        pass
-    return number
 
 
 def _best_order(epsilon: float, d: int, design: Design) -> int:

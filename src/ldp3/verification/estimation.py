@@ -171,6 +171,35 @@ def _runs(case: OracleCase) -> int:
     return case.count(5 * RUNS if few else RUNS // 10 if many else RUNS, 50)
 
 
+def queries(case: OracleCase) -> Iterator[Finding]:
+    """Weighted sums of frequencies have the variance that the noise states for them."""
+    stated = case.once(_query_noise)
+    if stated is not None and case.oracle.d <= SMALL_DOMAIN:
+        name, draws = "Sums over several values have the stated noise", USERS * _runs(case) // 10
+        yield persistent(name, case, _queries_p, draws)
+
+
+def _queries_p(case: OracleCase) -> FloatArray:
+    """p-values of a mean along the codes, and of the share of the lower half."""
+    histogram, rng, runs = case.crowd(USERS), case.stream("queries"), _runs(case) // 10
+    tallies = [case.oracle.simulate(histogram, rng) for _ in range(runs)]
+    errors = case.estimates(tallies) - histogram / USERS
+    stated = case.first.once(_query_noise)
+    assert stated is not None
+    return spread_p(errors @ _weights(case.oracle.d).T, stated)
+
+
+def _query_noise(case: OracleCase) -> FloatArray | None:
+    truth = case.crowd(USERS) / USERS
+    noise = case.oracle.noise(truth, USERS)
+    stated = [noise.of_query(weights, truth) for weights in _weights(case.oracle.d)]
+    return None if None in stated else np.array(stated)
+
+
+def _weights(d: int) -> FloatArray:
+    return np.array([np.arange(d) / d, np.arange(d) < d // 2], dtype=np.float64)
+
+
 def sound_estimate(case: OracleCase) -> Iterator[Finding]:
     """An estimate is finite, keeps its tally and says what the oracle says."""
     oracle, tally = case.oracle, case.once(_tally, USERS)

@@ -35,6 +35,7 @@ CHECKS: tuple[Check, ...] = (
     perturbation.enough_randomness,
     perturbation.bad_values,
     estimation.unbiased,
+    estimation.queries,
     estimation.sound_estimate,
     estimation.adding_up,
     estimation.nobody,

@@ -6,7 +6,7 @@ from math import exp
 import numpy as np
 
 from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports
-from ldp3.noise import at_least_p, binomial_p
+from ldp3.noise import Channel, at_least_p, binomial_p
 from ldp3.protocols.base import PureOracle
 from ldp3.types import Tally
 from ldp3.verification.base import Finding, exact
@@ -123,6 +123,21 @@ def channel(case: OracleCase) -> Iterator[Finding]:
     yield exact(name, abs(ahead - back) <= 1e-9 * abs(ahead), evidence)
     draws = case.size * len(case.values)
     yield persistent("The channel is that of the reports", case, _channel_p, draws)
+    yield from _scores(case, channel, one)
+
+
+def _scores(case: OracleCase, channel: Channel, weights: FloatArray) -> Iterator[Finding]:
+    scores, few = channel.scores(weights), 1_003
+    off = float(np.abs(channel.backward(scores) - weights).max() / np.abs(weights).max())
+    name = "The scores of reports have the weights of their values as means"
+    yield exact(name, off < 1e-6, f"largest relative difference {off:.2g}")
+    tally = case.oracle.aggregate(
+        case.oracle.perturb(np.arange(few) % case.oracle.d, case.stream("scores"))
+    )
+    summed, estimate = float(scores @ tally.total) / few, case.oracle.estimate(tally)
+    scale = float(np.abs(weights) @ np.abs(estimate.frequencies))
+    same = abs(summed - float(weights @ estimate.frequencies)) <= 1e-6 * scale
+    yield exact("A weighted sum of estimates is the mean score", same, f"{summed:.9g}")
 
 
 def _channel_p(case: OracleCase) -> FloatArray:
