@@ -23,10 +23,10 @@ const need = (fine, why) => {
 // ---- whole numbers over 2⁶⁴ ---------------------------------------------------------------------------------------
 
 const WORDS = 1n << 64n;
-const DIGITS = 256n; // binary ones behind the point of e^ε
+const DIGITS = 256n; // binary digits behind the point of e^ε
 const ONE = 1n << DIGITS;
 
-/** e^x · 2²⁵⁶ for x ≥ 0, rounded down by less than 10⁻⁵⁸ of itself, as the package does: never above the truth. */
+/** e^x · 2²⁵⁶ for x ≥ 0, rounded down by about 10⁻⁵⁸ of itself, as the package does: never above the truth. */
 function exp(x) {
   let shift = DIGITS;
   for (; !Number.isInteger(x); shift--) x *= 2; // exact, as all doubles are whole numbers of some 2⁻ⁿ
@@ -448,7 +448,8 @@ function checked(plan, maxEpsilon) {
   known(plan, "format version identifier ledger name epsilon method shuffled scheme attributes groups report");
   known(attribute, "name ordered other labels positions integers edges grid closed dates");
   known(group, "view share protocol d constants report");
-  need(typeof maxEpsilon === "number" && maxEpsilon > 0 && maxEpsilon <= MOST_EPSILON, `maxEpsilon must be a number above 0, up to ${MOST_EPSILON}`);
+  const bound = typeof maxEpsilon === "number" && maxEpsilon > 0 && maxEpsilon <= MOST_EPSILON;
+  need(bound, `maxEpsilon must be a number above 0, up to ${MOST_EPSILON}`);
   need(typeof epsilon === "number" && epsilon > 0, "ε must be a number above 0");
   need(epsilon <= maxEpsilon, `ε = ${epsilon} is above the ${maxEpsilon} that this page allows`);
   const whole = canonical(group.view) === canonical([[attribute.name, null]]) && group.share === String(WORDS);
@@ -490,10 +491,11 @@ export async function openPlan(given, { maxEpsilon = MODEST, memo = null } = {})
   let plan, parts;
   const about = (why) => new Refused(`${plan?.name ?? "the plan"}: ${why}`);
   try {
-    plan = JSON.parse(typeof given === "string" ? given : JSON.stringify(given)); // a copy, which nobody else can change
+    plan = JSON.parse(typeof given === "string" ? given : JSON.stringify(given)); // a copy: nobody else can change it
     need(plan?.format === FORMAT, "is no plan, as `ldp3 plan` writes it");
     need(plan.version === VERSION, `is of version ${plan.version}, this client reads version ${VERSION}`);
-    need((await identifierOf(plan)) === plan.identifier, "was changed after it was made: its identifier does not match");
+    const identifier = await identifierOf(plan);
+    need(identifier === plan.identifier, "was changed after it was made: its identifier does not match");
     parts = checked(plan, maxEpsilon);
     need(!plan.shuffled || !memo, "claims what a shuffler adds, and a memo sends the same report again");
   } catch (error) {
@@ -515,7 +517,8 @@ export async function openPlan(given, { maxEpsilon = MODEST, memo = null } = {})
     const found = code(value);
     if (!memo) return fresh(found);
     const kept = await memo.keep(identifier, found, fresh(found));
-    if (kept?.length !== TAG_BYTES + bytes || tag.some((byte, i) => kept[i] !== byte)) throw about("its memo is damaged");
+    const ours = kept?.length === TAG_BYTES + bytes && tag.every((byte, i) => kept[i] === byte);
+    if (!ours) throw about("its memo is damaged");
     return kept;
   }
 
@@ -578,7 +581,11 @@ function pause(seconds, asked) {
   return new Promise((done) => setTimeout(done, 1000 * wait));
 }
 
-const saidIn = async (answer) => (await answer.json().catch(() => null))?.error ?? `the collector answered ${answer.status}`;
+/** Why a collector refused, in its own words if it has some. */
+async function saidIn(answer) {
+  const said = await answer.json().catch(() => null);
+  return said?.error ?? `the collector answered ${answer.status}`;
+}
 
 // ---- memos: the same value gives the same report ------------------------------------------------------------------
 

@@ -104,6 +104,19 @@ test("ε must be a number, and at most what the page allows", async () => {
   await openPlan(GRR, { maxEpsilon: 1 });
 });
 
+test("an ε so small that rounding would turn truth and lie round is refused", async () => {
+  const half = 1n << 63n;
+  const tiny = (name, constants) => forged(planOf(name), (plan, group) => {
+    plan.epsilon = 1e-300;
+    for (const [key, number] of Object.entries(constants)) group.constants[key] = String(number);
+  });
+  const lie = (1n << 64n) / 5n + 1n; // what the rules would give
+  await refused(await tiny("grr, d = 5", { lie, truth: (1n << 64n) - 4n * lie }), /too small/);
+  await refused(await tiny("oue, d = 5", { own: half, other: half + 1n }), /too small/);
+  await refused(await tiny("hrr, d = 5", { right: half - 1n }), /too small/);
+  await refused(await tiny("hr, d = 5", { blind: (1n << 64n) - 1n }), /too small/);
+});
+
 test("constants must be whole numbers in plain digits", async () => {
   for (const lie of ["-1", "0x10", "1e3", " 1", "", 1, null, "9".repeat(41), "١"])
     await refused(await forged(GRR, (_, { constants }) => Object.assign(constants, { lie })), /no whole number|constants/);
