@@ -28,7 +28,6 @@ from ldp3.edges import as_edges
 from ldp3.errors import InvalidParameter, InvalidValue
 from ldp3.protocols.base import PureOracle
 from tests.laws import same_law_p
-from tests.service.running import running
 
 ROOT = Path(__file__).parents[2]
 CLIENT = ROOT / "clients" / "js"
@@ -390,25 +389,6 @@ class TestInChromium:
         assert f"{body[:8].hex()} {body[8:].hex()}" in page.text("request")
         assert headers["Idempotency-Key"] in page.text("request")
         assert not {"Cookie", "Referer", "Authorization"} & headers.keys()
-
-    def test_a_collector_estimates_what_2000_people_of_the_demo_hold(
-        self, page: Page, tmp_path: Path
-    ) -> None:
-        plan = Plan.load(CLIENT / "demo" / "pages.ldp3.json")
-        with running(str(tmp_path / "demo.sqlite"), [plan]) as collector:
-            where = f"collector=http://127.0.0.1:{collector.port}&plan={plan.identifier}"
-            page.driver.get(f"{page.address}/clients/js/demo/index.html?{where}")
-            wait = WebDriverWait(page.driver, 60, 0.05)
-            wait.until(lambda _: page.js("return document.body.dataset.ready") == "yes")
-            page.js("document.getElementById('crowd').click()")
-            wait.until(lambda _: page.text("state") == "All 2000 reports were taken.")
-            cells = "[...document.querySelectorAll('#truth td:nth-child(2)')]"
-            held = page.js(f"return {cells}.map((cell) => Number(cell.textContent))")
-            asked = f"./estimate?confidence={1 - ALPHA}&simultaneous=true"
-            estimate = json.loads(collector.get(asked).body)
-        assert sum(held) == estimate["n"] == 2_000
-        for people, row in zip(held, estimate["values"], strict=True):
-            assert row["low"] <= people / 2_000 <= row["high"]
 
     def test_the_demo_refuses_a_plan_that_was_changed(self, page: Page) -> None:
         weaker = Plan.load(CLIENT / "demo" / "pages.ldp3.json").describe() | {"epsilon": 3.0}
