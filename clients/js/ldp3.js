@@ -14,7 +14,9 @@ const MOST_TERMS = 2 ** 25; // of the sequence behind a difference set, which is
 const TAG_BYTES = 8;
 
 /** What must not be sent, or was not taken: nothing of it counts. */
-export class Refused extends Error {}
+export class Refused extends Error {
+  name = "Refused";
+}
 
 const need = (fine, why) => {
   if (!fine) throw new Refused(why);
