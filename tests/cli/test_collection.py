@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.counts import Counts
 from ldp3.collection.plan import Plan
 from ldp3.collection.report_parts import IN_FLIGHT
+from ldp3.collection.store import Entry, hour_now, open_store
 from ldp3.domain import Bins
 from ldp3.noise import binomial_p
 from ldp3.printing import percent
@@ -653,6 +655,60 @@ def test_a_cluster_counts_what_threads_count(folder: Path, run: Run) -> None:
     )
     assert (code, err) == (0, "")
     assert told(folder / "dask.json") == told(folder / "threads.json")
+
+
+@pytest.mark.parametrize("executor", ["threads", pytest.param("dask", marks=pytest.mark.slow)])
+def test_a_folder_is_counted_as_its_files_and_every_identifier_once(
+    folder: Path, run: Run, executor: str
+) -> None:
+    run(PLAN)
+    (folder / "hour" / "0").mkdir(parents=True)
+    run("perturb pages.ldp3.json values.csv -o hour/0/a.parquet --ids")
+    run("perturb pages.ldp3.json values.csv -o hour/b.jsonl --ids")
+    shutil.copy(folder / "hour" / "0" / "a.parquet", folder / "hour" / "c.parquet")
+    (folder / "hour" / "README").write_text("no reports")
+    run("aggregate pages.ldp3.json hour/0/a.parquet hour/b.jsonl hour/c.parquet -o files.json")
+    for given in ("hour", f"file://{folder}/hour"):
+        code, _, err = run(
+            f"aggregate pages.ldp3.json {given} -o all.json --executor {executor} -t 1"
+        )
+        assert (code, err) == (0, "")
+        assert told(folder / "all.json") == told(folder / "files.json")
+    counts = told(folder / "all.json")
+    assert counts["refused"] == {"duplicate": counts["n"] // 2}  # type: ignore[operator]
+
+
+def test_addresses_and_folders_without_reports_are_refused(folder: Path, run: Run) -> None:
+    run(PLAN)
+    (folder / "none").mkdir()
+    for given, said in {
+        "none": "none: no .bin, .jsonl",
+        f"file://{folder}/none": "file is there.",
+        f"file://{folder}/nowhere": "file is there.",
+        "nonsense://x/y.parquet": "cannot be read",
+    }.items():
+        code, _, err = run(f"aggregate pages.ldp3.json {given} -o x.json")
+        assert (code, err.count("\n")) == (2, 1)
+        assert said in err
+
+
+def test_the_store_of_a_collector_is_counted_as_files_are(folder: Path, run: Run) -> None:
+    run(PLAN)
+    run("perturb pages.ldp3.json values.csv -o reports.bin")
+    data, plan = (folder / "reports.bin").read_bytes(), ldp3.Plan.load(folder / "pages.ldp3.json")
+    store = open_store(str(folder / "x.sqlite"), write=True)
+    number = store.register(plan, keep=False)
+    store.write([Entry(number, hour_now(), bytes(16), len(data) // plan.report_bytes, data)])
+    store.close()
+    run("aggregate pages.ldp3.json reports.bin -o files.json")
+    code, _, err = run("aggregate pages.ldp3.json x.sqlite -o store.json")
+    assert (code, err) == (0, "")
+    one, other = told(folder / "store.json"), told(folder / "files.json")
+    assert one.pop("identified") == one["n"]  # every request has a name
+    assert other.pop("identified") == 0
+    assert one == other
+    code, _, err = run("aggregate pages.ldp3.json nowhere.sqlite -o y.json")
+    assert (code, err) == (2, "ldp3: nowhere.sqlite: there is no such file.\n")
 
 
 def told(path: Path) -> dict[str, object]:

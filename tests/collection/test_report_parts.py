@@ -185,7 +185,7 @@ def test_files_that_cannot_be_read_at_all_are_refused_before_anything_is_counted
     for name, reason in {
         "no.parquet": "is no parquet file", "no.arrow": "is no arrow file",
         "other.parquet": "binary column 'report'", "text.parquet": r"report \(String\)",
-        "none.bin": "no such file", "reports.xyz": "input_format", "": "input_format",
+        "none.bin": "no such file", "reports.xyz": "input_format",
     }.items():  # fmt: skip
         server = Aggregator(PLAN)
         with pytest.raises((InvalidData, InvalidParameter), match=reason) as caught:

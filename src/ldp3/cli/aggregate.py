@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def aggregate(
     plan: options.PlanFile,
-    reports: Annotated[list[Path], Parameter(name="REPORTS...", negative=())],
+    reports: Annotated[list[str], Parameter(name="REPORTS...", negative=())],
     /,
     *,
     output: options.Output,
@@ -38,17 +38,20 @@ def aggregate(
     """Count any number of files of reports; rows that cannot be counted are reported by reason.
 
     Where no row can be counted at all, nothing is written. The workers of a Dask cluster must see
-    the files. Threads are as fast as processes here.
+    the files. Threads are as fast as processes here. The database of `ldp3 serve` is read as it is
+    at this moment, also while reports arrive.
 
     Parameters
     ----------
     reports
-        Files of reports: .parquet, .arrow, .jsonl, .bin.
+        Files of reports: .parquet, .arrow, .jsonl, .bin; folders of them; addresses that fsspec
+        knows, such as s3://bucket/folder; databases of `ldp3 serve`: .sqlite, postgresql://….
     input_format
         What the files hold, where their endings do not say.
     """
     from ldp3.collection.aggregator import Aggregator
     from ldp3.collection.report_parts import foreign_reports
+    from ldp3.collection.store import is_store
 
     require(threads is None or threads >= 1, "--threads", "must be at least 1", threads)
     require_once(reports)
@@ -62,16 +65,20 @@ def aggregate(
         if shown:
             print(f"\r{n:,} reports", end="", file=sys.stderr, flush=True)
 
+    stores = [one for one in reports if is_store(one)]
+    files = [one for one in reports if one not in stores]
+    for address in stores:
+        server.add_store(address)
     try:
         with _pool(executor, threads, console) as pool:
             server.add_files(
-                reports, input_format=input_format, executor=pool, threads=threads, tick=tick
+                files, input_format=input_format, executor=pool, threads=threads, tick=tick
             )
     finally:
         if shown:
             print(f"\r{' ' * 40}\r", end="", file=sys.stderr, flush=True)
-    if server.refused and not server.n:
-        raise foreign_reports(server.plan, plan.parent, reports, input_format, server.refused)
+    if server.refused and not server.n and files:
+        raise foreign_reports(server.plan, plan.parent, files, input_format, server.refused)
     server.save(output)
     if not quiet:
         show(summary(server))
@@ -96,11 +103,11 @@ def _pool(executor: str, threads: int | None, console: Console) -> "Iterator[Exe
         )
 
 
-def require_once(paths: list[Path]) -> None:
+def require_once(paths: Sequence[Path | str]) -> None:
     """What is given twice would be counted twice."""
-    seen: set[Path] = set()
+    seen: set[object] = set()
     for path in paths:
-        if (real := real_path(path)) in seen:
+        if (real := path if "://" in str(path) else real_path(path)) in seen:
             raise InvalidParameter(f"{path} is given twice: it would be counted twice.")
         seen.add(real)
 

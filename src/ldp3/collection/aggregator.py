@@ -182,7 +182,7 @@ class Aggregator:
         Parameters
         ----------
         paths
-            Files of reports.
+            Files of reports, folders of them, or addresses that fsspec knows, such as ``s3://…``.
         input_format
             What they hold, where their endings do not say.
         executor
@@ -207,10 +207,10 @@ class Aggregator:
     ) -> Counts:
         from ldp3.collection import report_parts
 
-        files = [as_path(path, "a file of reports") for path in several(paths, "paths")]
-        wire, fresh = self.plan.wire, Counts(self.plan.oracle.empty)
+        files, wire = several(paths, "paths"), self.plan.wire
+        fresh = Counts(self.plan.oracle.empty)
         parts = chain.from_iterable(
-            [report_parts.parts_of(path, wire, input_format) for path in files]
+            [report_parts.all_parts(path, wire, input_format) for path in files]
         )
         with ExitStack() as stack:
             pool = executor or stack.enter_context(ThreadPoolExecutor(threads or available_cores()))

@@ -6,7 +6,9 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -16,9 +18,9 @@ from ldp3 import sandbox
 from ldp3.collection.counts import Counts, digests_of
 from ldp3.collection.plan import Plan
 from ldp3.collection.plan_file import FORMAT
-from ldp3.collection.reports import ID, REPORT, ROW_GROUP, ReportFormat, format_of
+from ldp3.collection.reports import ENDINGS, ID, REPORT, ROW_GROUP, ReportFormat, format_of
 from ldp3.collection.wire import LENGTH, TAG_BYTES, VERSION, Wire, add_to
-from ldp3.errors import InvalidData, LDPError
+from ldp3.errors import InvalidData, LDPError, as_path
 from ldp3.files import read_json
 from ldp3.protocols.layout import Bytes
 
@@ -44,7 +46,8 @@ class Part:
     format
         What it holds.
     start, stop
-        Bytes of a raw file or of JSON lines, rows of a table.
+        Bytes of a raw file or of JSON lines, rows of a table; nothing for a file elsewhere, which
+        is one part.
     """
 
     path: str
@@ -70,6 +73,57 @@ class Rows(NamedTuple):
     wrong: int
     rows: Bytes
     digests: list[bytes | None] | None
+
+
+def all_parts(
+    given: object, wire: Wire, input_format: ReportFormat | None = None
+) -> Iterator[Part]:
+    """The parts of a file, of all files in a folder, or of those at an address of fsspec's.
+
+    What lies elsewhere is fetched by whoever counts it, one file at a time.
+    """
+    if is_address(given):
+        names = _files_at(str(given))
+        kinds = [format_of(Path(name), input_format, "input_format") for name in names]
+        return (Part(name, kind, 0, 0) for name, kind in zip(names, kinds, strict=True))
+    path = as_path(given, "a file of reports")
+    if not path.is_dir():
+        return parts_of(path, wire, input_format)
+    files = sorted(p for p in path.rglob("*") if p.suffix.lower() in ENDINGS and p.is_file())
+    if not files:
+        raise InvalidData(f"{path}: no {', '.join(ENDINGS)} file is in this folder.")
+    return chain.from_iterable([parts_of(file, wire, input_format) for file in files])
+
+
+def is_address(given: object) -> bool:
+    """Whether it is an address rather than the name of a file."""
+    return isinstance(given, str) and "://" in given
+
+
+def _files_at(address: str) -> list[str]:
+    with _fetching(address) as (files, path):
+        found = [files.unstrip_protocol(name) for name in sorted(files.find(path))]
+        known = [name for name in found if Path(name).suffix.lower() in ENDINGS]
+        names = found if found == [files.unstrip_protocol(path)] else known
+        if not names:
+            raise InvalidData(f"{address}: no {', '.join(ENDINGS)} file is there.")
+        return names
+
+
+@contextmanager
+def _fetching(address: str) -> Iterator[tuple[Any, str]]:
+    """A file system of fsspec's, and the path in it."""
+    try:
+        from fsspec.core import url_to_fs
+
+        yield url_to_fs(address)
+    except ImportError as error:
+        what = "fsspec" if error.name == "fsspec" else error
+        raise InvalidData(f"{address}: cannot be read without {what}; pip installs it.") from None
+    except (OSError, ValueError) as error:
+        if isinstance(error, LDPError):
+            raise
+        raise InvalidData(f"{address}: cannot be read: {error}.") from None
 
 
 def parts_of(path: Path, wire: Wire, input_format: ReportFormat | None = None) -> Iterator[Part]:
@@ -149,7 +203,13 @@ def count_part(wire: Wire, part: Part, already: frozenset[bytes] = frozenset()) 
 
 def add_part(wire: Wire, part: Part, counts: Counts) -> None:
     """Count one part beside others."""
-    if part.format == "raw":
+    if is_address(part.path):
+        with _fetching(part.path) as (files, path), TemporaryDirectory() as folder:
+            local = Path(folder) / "reports"
+            files.get_file(path, str(local))
+            for piece in parts_of(local, wire, part.format):
+                add_part(wire, piece, counts)
+    elif part.format == "raw":
         data = np.frombuffer(_bytes(part), dtype=np.uint8)
         counts.add_rows(wire, wire.split(data, counts.refused))
     elif part.format == "jsonl":
@@ -160,6 +220,8 @@ def add_part(wire: Wire, part: Part, counts: Counts) -> None:
 
 def first_bytes(part: Part, size: int) -> bytes:
     """The start of the first report in a part, whatever its length; nothing if there is none."""
+    if is_address(part.path):
+        return b""
     if part.format == "raw":
         return _bytes(part)[:size]
     if part.format == "jsonl":
@@ -344,7 +406,7 @@ def _scan(path: Path, format: ReportFormat) -> pl.LazyFrame:
 def foreign_reports(
     plan: Plan,
     folder: Path,
-    paths: Sequence[Path],
+    paths: Sequence[object],
     input_format: ReportFormat | None,
     refused: Mapping[str, int],
 ) -> InvalidData:
@@ -361,7 +423,7 @@ def foreign_reports(
 
 
 def _whose(
-    plan: Plan, folder: Path, paths: Sequence[Path], input_format: ReportFormat | None
+    plan: Plan, folder: Path, paths: Sequence[object], input_format: ReportFormat | None
 ) -> str:
     tag = _first_tag(plan, paths, input_format)
     if tag is None or tag == plan.tag or tag[0] != VERSION:
@@ -377,11 +439,11 @@ def _whose(
 
 
 def _first_tag(
-    plan: Plan, paths: Sequence[Path], input_format: ReportFormat | None
+    plan: Plan, paths: Sequence[object], input_format: ReportFormat | None
 ) -> bytes | None:
     """The bytes in front of the first report that has as many."""
     for path in paths:
-        for part in parts_of(path, plan.wire, input_format):
+        for part in all_parts(path, plan.wire, input_format):
             first = first_bytes(part, TAG_BYTES)
             if len(first) == TAG_BYTES:
                 return first
