@@ -39,7 +39,7 @@ VERSION = 1  # of the tables
 WINDOW = 168  # hours for which an identifier is known; what is older is refused
 FOR_EVER = 0  # the hour of identifiers that do not say theirs, and are never forgotten
 COUNTED = ""  # the reason of arrivals that were not refused
-AT_ONCE = 2**25  # bytes of reports that are counted in one transaction
+AT_ONCE = 2**23  # bytes of reports that are counted in one transaction
 TOGETHER = 2**20  # and by one call
 TABLES = """
 create table about(version integer not null, name text not null);

@@ -22,8 +22,7 @@ from ldp3.errors import LDPError
 NEW, KNOWN, LATER = 202, 200, 503  # what a request is answered
 GROUP, GROUP_BYTES = 4096, 2**23  # requests, and about how many bytes of reports, of one commit
 MOST_WAITING = 20_000  # requests
-PAUSE = 1.0  # seconds between two counts, or ten times what counting took if that is more
-LONGEST_PAUSE = 60.0
+PAUSE = 1.0  # seconds between two counts, or as many as counting took if that is more
 LONGEST_COUNT = 5.0  # seconds after which it looks up from counting
 OTHERS = 10.0  # seconds after which the shards of others are looked at
 HOUR = 3600.0
@@ -182,17 +181,18 @@ class Ingest:
                     self._counting.recover()
                 everything = start - others > OTHERS
                 others = start if everything else others
-                self._count(None if everything or last else self.store.shard)
+                more = self._count(None if everything or last else self.store.shard)
                 if start - forgotten > HOUR or not forgotten:
                     self._counting.forget_identifiers(hour_now() - WINDOW - 1)
                     forgotten = start
                 sound = True
             except Exception as error:
-                sound = False
+                sound = more = False
                 _tell("count", error)
-            pause = min(max(PAUSE, 10 * (time.monotonic() - start)), LONGEST_PAUSE)
+            pause = 0.0 if more else max(PAUSE, time.monotonic() - start)
 
-    def _count(self, shard: int | None) -> None:
+    def _count(self, shard: int | None) -> bool:
+        """Count for some seconds; whether there is more."""
         store = self._counting
         with self._ready:
             refused, self._refused = self._refused, {}
@@ -205,8 +205,10 @@ class Ingest:
             raise
         self.closed = self._closed(store)
         end = time.monotonic() + LONGEST_COUNT
-        while store.count(shard) and time.monotonic() < end:
-            pass
+        while store.count(shard):
+            if time.monotonic() > end:
+                return True
+        return False
 
 
 def _settle(group: Iterable[Waiting], statuses: Iterable[int]) -> None:
