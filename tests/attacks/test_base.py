@@ -61,7 +61,5 @@ def test_honest_lies_cost_the_lead() -> None:
 
 def test_a_lead_that_fakes_just_make_good_for_takes_one_more() -> None:
     half = cast(PureOracle, SimpleNamespace(p=0.75, q=0.25))
-    for lead in range(
-        2, 2_000, 2
-    ):  # as shares of ten people, 3 less 1 is 1.9999…
+    for lead in range(2, 2_000, 2):  # as shares of ten people, 3 less 1 is 1.9999…
         assert overtaking(half, lead).fake == lead // 2 + 1

@@ -23,6 +23,7 @@ from ldp3.collection.store import (
     is_store,
     open_store,
 )
+from ldp3.domain import Integers
 from ldp3.errors import InvalidData, LDPError
 from tests.service.postgres import Cluster, address, postgres  # noqa: F401 (fixtures)
 
@@ -73,7 +74,7 @@ def same(one: Aggregator, other: Aggregator) -> bool:
 
 
 def test_counts_equal_those_of_the_same_reports_bit_for_bit(address: str) -> None:  # noqa: F811
-    plans = [Plan("q", 21, protocol, 1.0) for protocol in deployable()]
+    plans = [Plan("q", Integers(21, ordered=True), protocol, 1.0) for protocol in deployable()]
     data = {plan.protocol: reports(plan, 500) for plan in plans}
     with opened(address) as store:
         numbers = [store.register(plan, keep=False) for plan in plans]

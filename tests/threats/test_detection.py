@@ -1,6 +1,7 @@
 """Honest reports are left in peace, whatever people hold; fake users are found."""
 
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,12 +10,15 @@ from scipy.stats import binom
 import ldp3
 from ldp3.arrays import IntArray, Reports
 from ldp3.attacks.base import Attack
+from ldp3.collection.plan import Plan
+from ldp3.collection.store import Entry, hour_now, open_store
 from ldp3.errors import LDPError
 from ldp3.noise import PureNoise, Support
 from ldp3.protocols.base import PureOracle
 from ldp3.specs import build
 from ldp3.threats import pairs as module
-from ldp3.threats.detection import Inspection, inspect, inspect_batches
+from ldp3.threats.detection import Inspection, inspect, inspect_batches, inspect_tally
+from ldp3.threats.report_batches import ReportFiles
 from tests.verification.planted.unusual import SaltedReports
 
 ALPHA = 1e-6
@@ -217,3 +221,23 @@ def test_batches_are_found_what_all_at_once_are(spec: str) -> None:
     reports = np.concatenate([honest(spec), honest(spec)[:5]])
     cut = [reports[:0], reports[:777], reports[777:12_000], reports[12_000:]]
     assert inspect_batches(oracle(spec), lambda: iter(cut)) == inspect(oracle(spec), reports)
+
+
+def test_reports_that_a_store_keeps_are_inspected_as_those_of_a_file(tmp_path: Path) -> None:
+    plan = Plan("kept", 8, "oue", 1.0)
+    reports = plan.oracle.perturb(np.arange(4_000) % 8, ldp3.stream(3))
+    data = plan.wire.encode(reports).tobytes()
+    (tmp_path / "reports.bin").write_bytes(data)
+    store = open_store(str(tmp_path / "x.sqlite"), write=True)
+    number = store.register(plan, keep=True)
+    store.write([Entry(number, hour_now(), bytes(16), 4_000, data)])
+    store.count()
+    store.close()
+    found = [
+        inspect_batches(plan, ReportFiles(plan, [tmp_path / name]))
+        for name in ("reports.bin", "x.sqlite")
+    ]
+    assert found[0].applied == found[1].applied
+    tally = inspect_tally(plan, plan.oracle.aggregate(reports))
+    assert tally is not None
+    assert tally.tests == found[0].tests[:2]

@@ -1,6 +1,5 @@
 """`ldp3 inspect`."""
 
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -14,7 +13,7 @@ from ldp3.errors import InvalidData
 
 def inspect(
     plan: options.PlanFile,
-    reports: Annotated[list[Path], Parameter(name="REPORTS...", negative=())],
+    reports: Annotated[list[str], Parameter(name="REPORTS...", negative=())],
     /,
     *,
     alpha: float = 0.01,
@@ -32,7 +31,8 @@ def inspect(
     Parameters
     ----------
     reports
-        Files of reports: .parquet, .arrow, .jsonl, .bin.
+        Files of reports: .parquet, .arrow, .jsonl, .bin; folders of them; databases of
+        `ldp3 serve` that keep reports.
     alpha
         How often honest reports may be called suspicious, by all tests together.
     input_format

@@ -5,7 +5,6 @@ They are read twice, some at a time, so that memory does not grow with their num
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -15,6 +14,7 @@ from ldp3.collection import report_parts
 from ldp3.collection.counts import Counts, Digests
 from ldp3.collection.plan import Plan
 from ldp3.collection.reports import ReportFormat
+from ldp3.collection.store import is_store, open_store
 from ldp3.protocols.base import FrequencyOracle, PureOracle
 
 Batches = Callable[[], Iterator[Reports]]
@@ -63,13 +63,13 @@ class ReportFiles:
     plan
         The collection.
     paths
-        Its files.
+        Its files, and stores of collectors that keep reports.
     input_format
         What they hold, where their endings do not say.
     """
 
     def __init__(
-        self, plan: Plan, paths: Sequence[Path], input_format: ReportFormat | None = None
+        self, plan: Plan, paths: Sequence[object], input_format: ReportFormat | None = None
     ) -> None:
         self._plan, self._paths, self._format = plan, paths, input_format
         self.refused: dict[str, int] = {}  # rows that the last call left out, by reason
@@ -79,10 +79,21 @@ class ReportFiles:
         kept = Kept(self._plan.oracle.empty)
         self.refused, self.seen = kept.refused, kept.seen
         for path in self._paths:
-            for part in report_parts.parts_of(path, self._plan.wire, self._format):
+            if is_store(path):
+                yield from _kept_in(str(path), self._plan)
+                continue
+            for part in report_parts.all_parts(path, self._plan.wire, self._format):
                 report_parts.add_part(self._plan.wire, part, kept)
                 yield from kept.batches
                 kept.batches.clear()
+
+
+def _kept_in(address: str, plan: Plan) -> Iterator[Reports]:
+    store = open_store(address)
+    try:
+        yield from store.reports(store.number_of(plan))
+    finally:
+        store.close()
 
 
 class FirstPass:
