@@ -190,7 +190,7 @@ function subset(d, power, k) {
 }
 
 function projectiveGeometry(d, power, { q, t, polynomial }) {
-  need(q >= 2n && q <= MOST_TERMS && t >= 2n && t <= 24n, "no such geometry");
+  need(q >= 2n && q <= MOST_TERMS && t >= 2n && t <= 28n, "no such geometry");
   const points = (t) => (q ** t - 1n) / (q - 1n);
   const [K, k] = [points(t), points(t - 1n)];
   need(d <= K && (t === 2n || d > k), "t must be the least for so many values");
@@ -323,7 +323,7 @@ function daysIn(value) {
   const time = new Date(0);
   time.setUTCFullYear(year, month - 1, day); // Date.UTC takes the years below 100 for others
   time.setUTCHours(hour, minute, second);
-  const there = year > 0 && time.getUTCMonth() === month - 1 && time.getUTCDate() === day;
+  const there = time.getUTCMonth() === month - 1 && time.getUTCDate() === day;
   if (!there || hour > 23 || minute > 59 || second > 59) return undefined;
   const microseconds = BigInt(time.getTime()) * 1000n + BigInt((found[8] ?? "").slice(0, 6).padEnd(6, "0"));
   return Number(microseconds) / DAY;

@@ -173,6 +173,21 @@ test("sizes that do not follow from the protocol are refused", async () => {
   await refused(await huge(2 ** 24 + 1), /longer than a page should send/);
 });
 
+test("a geometry that would fill the memory is refused", async () => {
+  const d = 2 ** 25 + 5;
+  const large = await forged(planOf("pgr(q=2), d = 17"), (plan, group, attribute) => {
+    [group.d, attribute.integers, plan.report.payload_bytes] = [d, d, 4];
+    Object.assign(group.constants, { t: "26", polynomial: String(2 ** 26 + 3) });
+  });
+  await refused(large, /more points than a page can hold: plan with olh or hr/);
+});
+
+test("no value at all is refused, even where others are counted together", async () => {
+  const client = await openPlan(DOMAINS.find(({ plan }) => plan.name === "labels and other").plan);
+  for (const value of [undefined, null]) assert.throws(() => client.code(value), /no value was given/);
+  assert.equal(client.code({}), 1);
+});
+
 test("what a shuffler adds is no reason to report at a larger ε, and nothing may name a report", async () => {
   const shuffled = { epsilon: 0.06, delta: 1e-9, batch: 10000 };
   const plan = DOMAINS.find((each) => each.plan.shuffled)?.plan;
