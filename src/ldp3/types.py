@@ -27,6 +27,7 @@ from ldp3.errors import (
     whole,
 )
 from ldp3.noise import Channel, Noise, PureNoise, Support
+from ldp3.questions import Distribution, Quantity, Questions
 
 if TYPE_CHECKING:
     import polars as pl
@@ -191,6 +192,42 @@ class Estimate:
         require(1 - alpha < 1, self, "level must be one that floats tell from 1", level)
         low, high = self.noise.interval(self.frequencies, 1 - alpha)
         return np.clip(low, 0, 1), np.clip(high, 0, 1)
+
+    def mean(self, level: float = 0.95) -> Quantity:
+        """The mean of the values, unbiased, with its interval; of bins, that of their middles.
+
+        Numbers that were clipped to a range have the mean of clipped numbers.
+
+        >>> from ldp3 import oracle, stream
+        >>> sw = oracle("sw", epsilon=1.0, d=100)
+        >>> histogram = np.bincount([30] * 60_000 + [50] * 40_000, minlength=100)
+        >>> print(sw.estimate(sw.simulate(histogram, stream(0))).mean())
+        37.53 (36.92 to 38.14)
+        """
+        return self._questions.mean(level)
+
+    def quantile(self, q: float, level: float = 0.95) -> Quantity:
+        """Where a share q of the people lies below, with its interval: 0.5 is the median."""
+        return self._questions.quantile(q, level)
+
+    def share(
+        self,
+        *,
+        above: float | None = None,
+        below: float | None = None,
+        between: tuple[float, float] | None = None,
+        level: float = 0.95,
+    ) -> Quantity:
+        """The share of people from `above` on, or below `below`, or from one up to another."""
+        return self._questions.share(above, below, between, level)
+
+    def cdf(self, level: float = 0.95) -> Distribution:
+        """The share of people up to each value, unbiased, with an interval for each."""
+        return self._questions.cdf(level)
+
+    @property
+    def _questions(self) -> Questions:
+        return Questions(self.frequencies, self.noise, self.domain)
 
     def above_noise(self, level: float = 0.95) -> BoolArray:
         """Which values stand above the noise: somebody holds them.

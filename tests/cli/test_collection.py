@@ -152,7 +152,31 @@ def test_for_sums_over_ordered_values_the_default_is_another_one(folder: Path, r
     _, out, _ = run("plan -p oue -e 1 -u ks --ordered --domain pages.txt -o line.json")
     assert "post-processing by Multi-scale ordered: " in out
     _, out, _ = run("plan -p oue -e 1 -u l1 --bins 8 --within 0:80 -o l1.json")
-    assert "post-processing by Multi-scale: " in out
+    assert "post-processing by Completed: " in out
+
+
+def test_numbers_are_asked_of_one_collection_and_of_two(folder: Path, run: Run) -> None:
+    (folder / "minutes.txt").write_text("".join(f"{i % 40}\n" for i in range(2_000)))
+    for name in ("first", "second"):
+        run(f"plan -p sw -e 2 --bins 32 --within 0:64 --name {name} -o {name}.json -q")
+        run(f"perturb {name}.json minutes.txt -o {name}.bin -q")
+        run(f"aggregate {name}.json {name}.bin -o {name}.counts -q")
+    code, out, _ = run("estimate first.counts --mean --quantiles 0.5 0.9 --above 32 --between 0:16")
+    assert code == 0
+    assert all(row in out for row in ("mean ", "median ", "quantile 0.9 ", "share from 32 on "))
+    code, out, _ = run("difference first.counts second.counts --mean --below 16 --format csv")
+    assert (code, len(out.splitlines())) == (0, 3)
+    for line, said in (
+        ("estimate first.counts --above 33", "33 lies inside a bin"),
+        ("estimate first.counts --quantiles 1.5", "must be between 0 and 1"),
+        ("estimate first.counts --above x", "--above, --below and --between take numbers"),
+        ("estimate first.counts --between 1", "--between: "),
+        ("estimate first.counts --mean --simultaneous", "are for single values"),
+        ("difference first.counts second.counts --mean --simultaneous", "is for single values"),
+        ("estimate first.counts -m norm_sub", "takes the errors of different values for indep"),
+    ):
+        code, _, err = run(line)
+        assert (code, said in err) == (2, True), err
 
 
 NEIGHBOURS = '''

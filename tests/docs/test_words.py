@@ -13,7 +13,9 @@ PAGES = sorted(
 )
 UNPLAIN = re.compile(r"\b(hardly|scarcely|not to be told|to be told from|albeit|whilst)\b", re.I)
 CODE = re.compile(r"^```.*?^```|<!--.*?-->|``.*?``|`[^`]*`|\$[^$]*\$|\]\([^)]*\)", re.S | re.M)
-WORDS = {"the", "none", "norm", "power", "flood", "steer", "subtract"}  # of English as well
+WORDS = {  # of English as well
+    "the", "none", "norm", "power", "flood", "steer", "subtract", "mean", "quantile",
+}  # fmt: skip
 SPECS = {name for kind in every_kind().values() for name in find(kind) if "_" in name} | {
     name
     for several in ("protocols", "methods", "metrics", "attacks")

@@ -244,12 +244,14 @@ def test_kept_estimates_score_as_the_table_says() -> None:
         assert metric(DATA.frequencies, np.array(f)) == row["value"]
 
 
-def test_methods_that_do_not_apply_are_left_out_of_all_and_refused_by_name() -> None:
+def test_methods_are_left_out_where_they_do_not_apply_and_refused_if_that_is_everywhere() -> None:
     table = benchmark(DATA, 1, ["grr", "oue"], "all", repeats=1).table
     assert "mle" in table.filter(protocol="grr")["method"]
     assert "mle" not in table.filter(protocol="oue")["method"]
+    asked = benchmark(DATA, 1, ["grr", "oue"], ["mle", "none"], repeats=1).table
+    assert "mle" not in asked.filter(protocol="oue")["method"]
     with pytest.raises(LDPError, match="mle does not apply to oue"):
-        benchmark(DATA, 1, ["grr", "oue"], "mle")
+        benchmark(DATA, 1, ["oue", "rappor"], "mle")
 
 
 def test_a_method_that_returns_nonsense_is_named() -> None:

@@ -4,6 +4,7 @@ from scipy.stats import wasserstein_distance
 
 import ldp3
 from ldp3.domain import Labels
+from ldp3.errors import InvalidParameter
 from ldp3.types import Dataset
 
 TRUTH, ESTIMATE = np.array([0.5, 0.25, 0.25]), np.array([0.25, 0.25, 0.5])
@@ -57,3 +58,14 @@ def test_range_query_is_the_mean_over_all_ranges() -> None:
     error = ldp3.stream(0, "ranges").normal(0, 1, 40)
     sums = [abs(error[u : v + 1].sum()) for u in range(40) for v in range(u, 40)]
     assert ldp3.metric("range_query")(np.zeros(40), error) == pytest.approx(np.mean(sums))
+
+
+def test_the_error_of_a_mean_and_of_quantiles_by_hand() -> None:
+    truth, f = np.array([0.2, 0.3, 0.5]), np.array([0.4, 0.2, 0.4])
+    assert ldp3.metric("mean")(truth, f) == pytest.approx(0.3)  # 1.3 against 1.0
+    assert ldp3.metric("mean(positions=[0, 10, 100])")(truth, f) == pytest.approx(11)
+    assert ldp3.metric("median")(truth, f) == 0  # both in the second
+    assert ldp3.metric("quantile(q=0.3, positions=[0, 10, 100])")(truth, f) == 10
+    assert ldp3.metric("quantile(q=0.3, positions=[100, 10, 0])")(truth, f) == 0
+    with pytest.raises(InvalidParameter, match=r"q must be between 0 and 1, got 1\.5"):
+        ldp3.metric("quantile(q=1.5)")

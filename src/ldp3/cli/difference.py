@@ -14,6 +14,11 @@ def difference(
     second: Path,
     /,
     *,
+    mean: options.Mean = False,
+    quantiles: options.Quantiles = [],  # noqa: B006
+    above: options.Above = [],  # noqa: B006
+    below: options.Below = [],  # noqa: B006
+    between: options.Between = [],  # noqa: B006
     confidence: options.Confidence = 0.95,
     simultaneous: bool = False,
     plugins: options.Plugins = [],  # noqa: B006
@@ -23,7 +28,8 @@ def difference(
     """Estimate how two collections, or two groups of one, differ, with confidence intervals.
 
     The frequencies of the first minus those of the second, before post-processing. Count the
-    reports of each group by themselves to compare groups.
+    reports of each group by themselves to compare groups. With --mean, --quantiles, --above,
+    --below or --between these are compared instead of the single values.
 
     Parameters
     ----------
@@ -35,9 +41,16 @@ def difference(
         Intervals that hold for all values at once with this confidence.
     """
     from ldp3.collection.differences import CollectionDifference
+    from ldp3.collection.numbers import told_apart
 
     if real_path(first) == real_path(second):
         raise InvalidParameter(f"{second} is given twice: nothing differs from itself.")
     one, other = loaded_counts([first, second], plugins, Console(quiet=quiet))
+    asked = options.asked(mean, quantiles, above, below, between)
+    if asked:
+        if simultaneous:
+            raise InvalidParameter("--simultaneous is for single values: leave it out.")
+        options.tell(told_apart(one, other, asked, confidence), format)
+        return
     found = CollectionDifference.of(one, other, confidence, simultaneous)
     options.tell(found.answer(), format)

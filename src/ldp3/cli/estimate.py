@@ -5,6 +5,7 @@ from pathlib import Path
 from ldp3.cli import options
 from ldp3.cli.aggregate import loaded_counts
 from ldp3.cli.console import Console
+from ldp3.errors import InvalidParameter
 
 
 def estimate(
@@ -13,6 +14,11 @@ def estimate(
     *,
     method: options.Method = None,
     metric: options.Metric = None,
+    mean: options.Mean = False,
+    quantiles: options.Quantiles = [],  # noqa: B006
+    above: options.Above = [],  # noqa: B006
+    below: options.Below = [],  # noqa: B006
+    between: options.Between = [],  # noqa: B006
     confidence: options.Confidence = 0.95,
     simultaneous: bool = False,
     plugins: options.Plugins = [],  # noqa: B006
@@ -23,7 +29,8 @@ def estimate(
     """Estimate the frequencies of a collection, with confidence intervals.
 
     The method is the plan's, unless another one is given, or a metric that it should serve. Values
-    whose order means something, as bins, are printed in it, others by frequency.
+    whose order means something, as bins, are printed in it, others by frequency. With --mean,
+    --quantiles, --above, --below or --between these are told instead of the single values.
 
     Parameters
     ----------
@@ -35,6 +42,7 @@ def estimate(
         Write the estimate to a .csv, .json or .parquet file, or an .html page.
     """
     from ldp3.collection.estimate_table import CollectionEstimate
+    from ldp3.collection.numbers import told
     from ldp3.files import require_no_input
 
     if output is not None:
@@ -46,6 +54,12 @@ def estimate(
         method = options.chosen_method(
             method, metric, plan.domain, plan.oracle.usual_method, plugins, console
         )
+    asked = options.asked(mean, quantiles, above, below, between)
+    if asked:
+        if output is not None or simultaneous:
+            raise InvalidParameter("--output and --simultaneous are for single values: leave out.")
+        options.tell(told(server, asked, method, confidence), format)
+        return
     found = CollectionEstimate.of(server, method, confidence, simultaneous)
     if output is not None and output.suffix == ".html":
         from ldp3.files import write_text

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_origin
 from cyclopts import Group, Parameter, Token
 
 from ldp3 import answers
+from ldp3.edges import days_in, number_in
 from ldp3.errors import InvalidParameter, LDPError, short
 from ldp3.printing import show, terminal_width
 from ldp3.progress import say
@@ -32,6 +33,7 @@ from ldp3.reading.options import (
 
 if TYPE_CHECKING:
     from ldp3.cli.console import Console
+    from ldp3.collection.numbers import Asked
     from ldp3.domain import Domain
     from ldp3.types import Dataset
 
@@ -143,6 +145,27 @@ Threads = Annotated[
 Seed = Annotated[
     int, WHOLE, Parameter(help="Where all randomness starts: the same seed, the same numbers.")
 ]
+Mean = Annotated[bool, Parameter(help="The mean of the values, of bins: of their middles.")]
+Quantiles = Annotated[
+    list[float],
+    _several,
+    Parameter(help="Where these shares of the people lie below: 0.5 is the median."),
+]
+Above = Annotated[
+    list[str],
+    _several,
+    Parameter(help="The share of people from this number (or date) on."),
+]
+Below = Annotated[
+    list[str],
+    _several,
+    Parameter(help="The share of people below this number."),
+]
+Between = Annotated[
+    list[str],
+    _several,
+    Parameter(help="The share of people from a number up to another, such as 18:65."),
+]
 Confidence = Annotated[float, Parameter(help="Confidence of what is stated.")]
 Plugins = Annotated[
     list[Path],
@@ -249,6 +272,31 @@ def grid_in(given: object) -> tuple[int, int] | None:
     if sizes is None:
         raise InvalidParameter(f"`grid`: {GRID}, got {given!r}.")
     return as_grid([int(size) for size in sizes.groups()])
+
+
+def asked(
+    mean: bool,
+    quantiles: Sequence[float],
+    above: Sequence[str],
+    below: Sequence[str],
+    between: Sequence[str],
+) -> "Asked":
+    """Which numbers are wanted of a collection."""
+    from ldp3.collection.numbers import Asked
+
+    ranges = [each.split(":") for each in between]
+    if any(len(ends) != 2 for ends in ranges):
+        raise InvalidParameter(f"--between: {RANGE}, got {' '.join(between)}.")
+    pairs = [(_place(low), _place(high)) for low, high in ranges]
+    return Asked(mean, quantiles, [*map(_place, above)], [*map(_place, below)], pairs)
+
+
+def _place(given: str) -> float:
+    place = number_in(given)
+    place = days_in(given) if place is None else place
+    if place is None:
+        raise InvalidParameter(f"--above, --below and --between take numbers, got {given!r}.")
+    return place
 
 
 def within_in(given: object) -> tuple[Range, ...] | None:

@@ -1,4 +1,4 @@
-"""What serves what: misfits that were asked for are refused, others left out and said."""
+"""What serves what: misfits that were asked for in vain are refused, others left out and said."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -22,12 +22,13 @@ def refuse_misfits(simulator: "Simulator") -> None:
         oracle = simulator.oracle(cell)
         simulator.attackers.refuse_misfit(cell, oracle)
         _refuse_unordered(simulator.datasets[cell.dataset], oracle, protocols[cell.protocol])
+    served = np.any([simulator.applies(cell) for cell in simulator.cells], axis=0)
     for cell in simulator.cells:
         data = simulator.datasets[cell.dataset]
         for m in np.flatnonzero(~simulator.applies(cell)):
             choice = simulator.experiment.methods[m]
             _refuse_unordered(data, simulator.methods[m], choice)
-            if choice.asked:
+            if choice.asked and not served[m]:  # else it is left out where it does not apply
                 raise InvalidParameter(
                     f"{choice.spec} does not apply to {cell.protocol} at "
                     f"epsilon={cell.epsilon:g}, d={data.d}: leave one of them out."

@@ -147,16 +147,17 @@ class PGR(PureOracle):
         self, first: IntArray, second: IntArray, frequencies: FloatArray
     ) -> FloatArray:
         # it depends on whether the truth is on a line with both: sum over hyperplanes through both
-        space, blind = self.geometry, self.blind / WORDS
-        spectra = np.fft.rfft(frequencies, self.points), np.fft.rfft(space.members)
-        held = np.fft.irfft(spectra[0].conj() * spectra[1], self.points)
-        sent = blind / self.points + (1 - blind) / self.k * held
+        space, sent = self.geometry, self.channel.forward(frequencies)
         through, places = space.difference_set.astype(np.int64), np.broadcast(first, second)
         found = np.empty(places.shape)
         for i, (u, v) in enumerate(places):
             ours = (through - u) % self.points
             found.flat[i] = sent[ours[space.members[(ours + v) % self.points]]].sum()
         return found
+
+    @cached_property
+    def channel(self) -> "Hyperplanes":
+        return Hyperplanes(self)
 
     @property
     def layout(self) -> Code:
@@ -205,6 +206,37 @@ class PGR(PureOracle):
         keep = rng.binomial(histogram, 1 - self.blind / WORDS)
         n = int(histogram.sum())
         return Tally(incidence.simulated(self.geometry, keep, n - int(keep.sum()), rng), n)
+
+
+@dataclass(frozen=True)
+class Hyperplanes:
+    """The channel of PGR, by FFT: hyperplane u holds point v if u + v is in the difference set."""
+
+    oracle: PGR
+
+    def forward(self, frequencies: FloatArray) -> FloatArray:
+        """The distribution of reports."""
+        blind = self.oracle.blind / WORDS
+        even = blind / self.oracle.points * frequencies.sum()
+        return even + (1 - blind) / self.oracle.k * self._held(frequencies)
+
+    def backward(self, weights: FloatArray) -> FloatArray:
+        """For each value, the mean of the reports' weights."""
+        return self.forward(weights)[: self.oracle.d]  # incidence is symmetric
+
+    def scores(self, weights: FloatArray) -> FloatArray:
+        """What each report adds to a weighted sum of frequencies."""
+        p, q = self.oracle.p, self.oracle.q
+        return (self._held(weights) - q * weights.sum()) / (p - q)
+
+    def _held(self, weights: FloatArray) -> FloatArray:
+        """The sum over the points of each hyperplane, or over the hyperplanes of each point."""
+        spectrum = np.fft.rfft(weights, self.oracle.points).conj() * self._members
+        return np.fft.irfft(spectrum, self.oracle.points)
+
+    @cached_property
+    def _members(self) -> NDArray[np.complex128]:
+        return np.fft.rfft(self.oracle.geometry.members)
 
 
 def _best_order(epsilon: float, d: int, design: Design) -> int:

@@ -1,0 +1,175 @@
+"""What was asked of collected numbers: means, quantiles and shares, of one collection or two."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import hypot, inf, isinf
+from statistics import NormalDist
+from typing import Any
+
+import polars as pl
+
+from ldp3.answers import Answer, Column, table
+from ldp3.arrays import FloatArray
+from ldp3.collection.aggregator import Aggregator
+from ldp3.domain import Bins, Domain
+from ldp3.edges import day
+from ldp3.errors import InvalidData, require
+from ldp3.postprocessing.base import build_method
+from ldp3.questions import Quantity, Questions
+from ldp3.results import names
+
+AT_AN_END = 0.005, 2.0  # share of people in an end bin, and times its neighbour's, worth a remark
+Ask = Callable[..., Quantity]  # of questions, at a level
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Which numbers are wanted.
+
+    Parameters
+    ----------
+    mean
+        Whether the mean is.
+    quantiles
+        Shares of people below, such as 0.5 for the median.
+    above, below, between
+        Ranges whose shares are wanted: from a number on, below one, from one up to another.
+    """
+
+    mean: bool = False
+    quantiles: Sequence[float] = ()
+    above: Sequence[float] = ()
+    below: Sequence[float] = ()
+    between: Sequence[tuple[float, float]] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.mean or self.quantiles or self.above or self.below or self.between)
+
+    def each(self) -> Iterator[tuple[str, bool, Ask]]:
+        """Every question: what it is called, whether its answer is a place on the line."""
+        if self.mean:
+            yield "mean", True, Questions.mean
+        for q in self.quantiles:
+            called = "median" if q == 0.5 else f"quantile {q:g}"
+            yield called, True, partial(Questions.quantile, q=q)
+        ranges = [(f"share from {low:g} on", (low, inf)) for low in self.above]
+        ranges += [(f"share below {high:g}", (-inf, high)) for high in self.below]
+        ranges += [(f"share from {low:g} to {high:g}", (low, high)) for low, high in self.between]
+        for called, ends in ranges:
+            yield called, False, partial(Questions.share, above=None, below=None, between=ends)
+
+
+def told(
+    server: Aggregator, asked: Asked, method: str | None = None, confidence: float = 0.95
+) -> Answer:
+    """What one collection says, unbiased and with intervals; and by the method."""
+    require(0 < confidence < 1, "`confidence`", "must be between 0 and 1", confidence)
+    plan, estimate = server.plan, server.estimate()
+    spec = method or plan.method
+    processed = build_method(spec, *plan.modules)(estimate)
+    raw, refined = (Questions(f, estimate.noise, plan.domain)
+                    for f in (estimate.frequencies, processed))  # fmt: skip
+    rows = []
+    for called, on_line, ask in asked.each():
+        found, by_method = ask(raw, level=confidence), ask(refined, level=confidence).value
+        rows.append((called, on_line, found.value, found.low, found.high, by_method))
+    keys = "question", "on_line", "value", "low", "high", "processed"
+    frame = pl.DataFrame(rows, schema=keys, orient="row")
+    heads = {"value": "unbiased", "low": "low", "high": "high", "processed": names.method(spec)}
+    title = (
+        f"{plan.name}: {server.n:,} reports, {names.protocol(plan.protocol)}, ε = "
+        f"{plan.epsilon:g}; intervals with confidence {confidence:.4g}, each, for those who "
+        f"reported (by the normal law: right for many reports)"
+    )
+    about: dict[str, Any] = {
+        "collection": plan.name,
+        "identifier": plan.identifier,
+        "n": server.n,
+        "confidence": confidence,
+        "method": spec,
+        "remarks": _remarks(plan.domain, processed) if asked.mean else [],
+    }
+    grid = _table(frame, heads, plan.domain, title)
+    return Answer([grid, *about["remarks"]], {**about, "answers": frame.drop("on_line")})
+
+
+def told_apart(
+    first: Aggregator, second: Aggregator, asked: Asked, confidence: float = 0.95
+) -> Answer:
+    """How much larger each number is in the first of two collections."""
+    require(0 < confidence < 1, "`confidence`", "must be between 0 and 1", confidence)
+    domain = first.plan.domain
+    if domain.describe() | {"name": ""} != second.plan.domain.describe() | {"name": ""}:
+        raise InvalidData(
+            f"{first.plan.name} and {second.plan.name} have different domains: only collections of "
+            f"the same values can be compared."
+        )
+    both = [Questions(e.frequencies, e.noise, domain)
+            for e in (first.estimate(), second.estimate())]  # fmt: skip
+    rows = []
+    for called, on_line, ask in asked.each():
+        one, other = (ask(each, level=confidence) for each in both)
+        low, high = _apart(ask, both, confidence)
+        rows.append((called, on_line, one.value, other.value, one.value - other.value, low, high))
+    keys = "question", "on_line", "first", "second", "difference", "low", "high"
+    frame = pl.DataFrame(rows, schema=keys, orient="row")
+    title = (
+        f"{first.plan.name} ({first.n:,} reports) minus {second.plan.name} ({second.n:,}); "
+        f"intervals with confidence {confidence:.4g}, each, for those who reported (by the normal "
+        f"law: right for many reports)"
+    )
+    grid = _table(frame, {key: key for key in keys[2:]}, domain, title)
+    about = {
+        "first": {"collection": first.plan.name, "n": first.n},
+        "second": {"collection": second.plan.name, "n": second.n},
+        "confidence": confidence,
+    }
+    return Answer([grid], {**about, "answers": frame.drop("on_line")})
+
+
+def _apart(ask: Ask, both: Sequence[Questions], confidence: float) -> tuple[float, float]:
+    """Ends of the interval of a difference.
+
+    Errors of two collections are independent, so that their variances add up. A quantile has none:
+    the intervals of both hold at once, each with half of the doubt.
+    """
+    one, other = (ask(each, level=(1 + confidence) / 2) for each in both)
+    if one.std is None or other.std is None:
+        return one.low - other.high, one.high - other.low
+    half = -NormalDist().inv_cdf((1 - confidence) / 2) * hypot(one.std, other.std)
+    return one.value - other.value - half, one.value - other.value + half
+
+
+def _table(frame: pl.DataFrame, heads: dict[str, str], domain: Domain, title: str) -> Any:
+    """People read dates as dates, and shares in five digits."""
+    dates = isinstance(domain, Bins) and domain.dates
+
+    def shown(row: dict[str, Any], key: str) -> str:
+        number = row[key]
+        if not row["on_line"]:
+            return f"{number:.5f}"
+        return day(round(number)) if dates and key != "difference" else f"{number:,.6g}"
+
+    rows = [{"question": row["question"], **{key: shown(row, key) for key in heads}}
+            for row in frame.iter_rows(named=True)]  # fmt: skip
+    columns = [Column("question", ""), *(Column(key, head) for key, head in heads.items())]
+    return table(pl.DataFrame(rows), columns, title=title)
+
+
+def _remarks(domain: Domain, processed: FloatArray) -> list[str]:
+    """What must be known of the ends of a range to read a mean."""
+    if not isinstance(domain, Bins):
+        return []
+    said = ["A mean takes everybody at the middle of a bin."]
+    ends = ("first", 0, 1, domain.edges[0]), ("last", -1, -2, domain.edges[-1])
+    for which, code, beside, end in ends:
+        share, neighbour = float(processed[code]), float(processed[beside])
+        if isinf(end):
+            said.append(f"The {which} bin is open, {share:.2%} are in it: taken at its inner end.")
+        elif share > max(AT_AN_END[0], AT_AN_END[1] * neighbour):
+            said.append(
+                f"{share:.2%} are in the {which} bin: if numbers beyond were clipped to it, so is "
+                f"the mean."
+            )
+    return said

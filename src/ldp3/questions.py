@@ -1,0 +1,198 @@
+"""Questions about numbers: mean, quantiles, shares and the cumulated distribution.
+
+All of them are weighted sums of unbiased frequencies, $\\sum_v w_v \\hat f_v$, whose variance the
+noise of an estimate knows. The sum of all frequencies is one, so that a constant is taken off the
+weights first, which leaves less noise. Intervals are by the normal law, which is right for many
+reports; they are for the people who reported.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf, sqrt
+from statistics import NormalDist
+
+import numpy as np
+
+from ldp3.arrays import BoolArray, FloatArray
+from ldp3.domain import Bins, Domain
+from ldp3.errors import InvalidData, InvalidParameter, require, require_share
+from ldp3.noise import Noise
+
+PLACES = 1_024  # of a line at which its cumulated distribution is asked for, at the most
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number that was estimated, and the ends of its interval.
+
+    >>> print(Quantity(37.414, 36.92, 37.91))
+    37.41 (36.92 to 37.91)
+    """
+
+    value: float
+    low: float
+    high: float
+    std: float | None = None  # of the value, where it is a weighted sum
+
+    def __str__(self) -> str:
+        return f"{self.value:.4g} ({self.low:.4g} to {self.high:.4g})"
+
+
+@dataclass(frozen=True, eq=False)
+class Distribution:
+    """The share of people up to each of several places, with pointwise intervals.
+
+    Parameters
+    ----------
+    places
+        Rising; the share is of those at most there, of bins: below the end of one.
+    shares, low, high
+        Estimates, which need not rise, and the ends of an interval for each.
+    """
+
+    places: FloatArray
+    shares: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """What can be asked of unbiased frequencies over values that lie on a line.
+
+    Parameters
+    ----------
+    frequencies, noise
+        The estimates, and what is known of their error.
+    domain
+        What the values are; without one they are the codes 0, 1, 2, …
+    """
+
+    frequencies: FloatArray
+    noise: Noise
+    domain: Domain | None
+
+    def __post_init__(self) -> None:
+        if self.domain is not None and not (self.domain.ordered and self.domain.other is None):
+            raise InvalidData(
+                f"A mean, a quantile or a share goes by an order, {self.domain.without_order}."
+            )
+
+    def mean(self, level: float) -> Quantity:
+        """The mean of the values, of bins: of their middles."""
+        if self.domain is not None and self.domain.line is None:
+            raise InvalidData(
+                f"A mean needs numbers, and {self.domain.form} have an order but no place on a "
+                f"line: ask for a quantile."
+            )
+        found = self._sum(self._middles, level)
+        low, high = float(self._middles.min()), float(self._middles.max())
+        return Quantity(found.value, max(found.low, low), min(found.high, high), found.std)
+
+    def share(
+        self,
+        above: float | None,
+        below: float | None,
+        between: tuple[float, float] | None,
+        level: float,
+    ) -> Quantity:
+        """The share of people from `above` on, or below `below`, or from one up to another."""
+        if sum(given is not None for given in (above, below, between)) != 1:
+            raise InvalidParameter("A share needs one of `above`, `below` and `between`.")
+        low, high = between if between is not None else (above, below)
+        start, end = (-inf if low is None else low), (inf if high is None else high)
+        require(start < end, "A share", "is of a range from a number to a larger one", between)
+        return self._share(self._from(start) & ~self._from(end), level)
+
+    def cdf(self, level: float) -> Distribution:
+        """The share of people up to each value; of very many, up to some."""
+        every = np.unique(self._ends)
+        places = every[:: -(-len(every) // PLACES)]
+        places = places if places[-1] == every[-1] else np.append(places, every[-1])
+        found = [self._share(self._ends <= place, level) for place in places]
+        shares, low, high = np.array([(f.value, f.low, f.high) for f in found]).T
+        return Distribution(places, shares, low, high)
+
+    def quantile(self, q: float, level: float) -> Quantity:
+        """Where a share q of the people lies below.
+
+        The interval holds all places at which neither the share up to there is significantly below
+        q, nor the share up to the place before it significantly above: two tests at one place, so
+        that it holds at this level without a band over all places.
+        """
+        require_share("q", q)
+        known = self.cdf(level)
+        starts = np.append(self._starts.min(), known.places[:-1])
+        before = np.append(0.0, known.low[:-1])
+        possible = np.flatnonzero((known.high >= q) & (before <= q))
+        first, last = (possible[0], possible[-1]) if len(possible) else (0, len(starts) - 1)
+        rising = np.maximum.accumulate(known.shares)
+        if isinstance(self.domain, Bins):
+            low, value = starts[first], place_of(known.places, rising, q, starts)
+        else:
+            low, value = known.places[first], place_of(known.places, rising, q)
+        high = known.places[last]
+        return Quantity(float(np.clip(value, low, high)), float(low), float(high))
+
+    def _share(self, chosen: BoolArray, level: float) -> Quantity:
+        if chosen.all() or not chosen.any():
+            known = float(chosen.all())
+            return Quantity(known, known, known, 0.0)
+        found = self._sum(chosen.astype(np.float64), level)
+        return Quantity(found.value, max(found.low, 0.0), min(found.high, 1.0), found.std)
+
+    def _sum(self, weights: FloatArray, level: float) -> Quantity:
+        require_share("level", level)
+        usual = float(weights.mean())
+        apart = weights - usual
+        variance = self.noise.of_query(apart, self.frequencies)
+        if variance is None:
+            raise InvalidData(
+                "A mean, a quantile or a share needs a protocol that says how the errors of "
+                "different values hang together, such as sw, grr, oue, olh, ss or pgr."
+            )
+        value = usual + float(apart @ self.frequencies)
+        half = -NormalDist().inv_cdf((1 - level) / 2) * sqrt(variance)
+        return Quantity(value, value - half, value + half, sqrt(variance))
+
+    @cached_property
+    def _middles(self) -> FloatArray:
+        line = None if self.domain is None else self.domain.line
+        return np.arange(len(self.frequencies), dtype=np.float64) if line is None else line
+
+    @property
+    def _starts(self) -> FloatArray:
+        return np.array(self.domain.edges[:-1]) if isinstance(self.domain, Bins) else self._middles
+
+    @cached_property
+    def _ends(self) -> FloatArray:
+        return np.array(self.domain.edges[1:]) if isinstance(self.domain, Bins) else self._middles
+
+    def _from(self, place: float) -> BoolArray:
+        """Which values are there or beyond; a bin only if it begins there, not inside of it."""
+        inside = (self._starts < place) & (place < self._ends)
+        if isinstance(self.domain, Bins) and inside.any():
+            low, high = (float(ends[inside][0]) for ends in (self._starts, self._ends))
+            raise InvalidParameter(
+                f"{place:g} lies inside a bin, and a share is known at the edges of bins only: "
+                f"take {low:g} or {high:g}."
+            )
+        return self._starts >= place
+
+
+def place_of(
+    places: FloatArray, shares: FloatArray, q: float, starts: FloatArray | None = None
+) -> float:
+    """The first place up to which a share q lies; between `starts` and places, in proportion.
+
+    >>> place_of(np.array([1.0, 2.0, 3.0]), np.array([0.2, 0.6, 1.0]), 0.5)
+    2.0
+    >>> place_of(np.array([1.0, 2.0]), np.array([0.5, 1.0]), 0.75, np.array([0.0, 1.0]))
+    1.5
+    """
+    i = min(int(np.searchsorted(shares, q)), len(places) - 1)
+    if starts is None or not np.isfinite(places[i] - starts[i]):
+        return float(places[i])
+    before = float(shares[i - 1]) if i else 0.0
+    part = (q - before) / max(float(shares[i]) - before, 1e-300)
+    return float(starts[i] + min(max(part, 0.0), 1.0) * (places[i] - starts[i]))

@@ -1,0 +1,85 @@
+"""What people read of collected numbers: one collection, and two compared."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import ldp3
+from ldp3 import Aggregator, Bins, Plan, stream
+from ldp3.arrays import IntArray
+from ldp3.collection.numbers import Asked, told, told_apart
+from ldp3.errors import InvalidData
+
+EDGES = np.linspace(0, 64, 33)
+ASKED = Asked(mean=True, quantiles=[0.5, 0.9], above=[32], below=[16], between=[(16, 32)])
+
+
+def server(histogram: IntArray, seed: int, name: str = "minutes") -> Aggregator:
+    plan = Plan(name, Bins(EDGES.tolist()), "sw", 2.0)
+    made = Aggregator(plan)
+    rng = stream(seed, name)
+    values = np.repeat(np.arange(plan.d), histogram)
+    made.add(plan.wire.encode(plan.oracle.perturb(values, rng)).tobytes())
+    return made
+
+
+def hill(centre: float, n: int) -> IntArray:
+    law = np.exp(-((EDGES[:-1] - centre) ** 2) / 60)
+    return ldp3.stream(0).multinomial(n, law / law.sum())
+
+
+def test_each_question_has_a_row_with_its_interval() -> None:
+    answer = told(server(hill(20, 20_000), 1), ASKED)
+    rows = json.loads(answer.render("json"))["answers"]
+    assert [row["question"] for row in rows] == [
+        "mean", "median", "quantile 0.9", "share from 32 on", "share below 16",
+        "share from 16 to 32",
+    ]  # fmt: skip
+    assert all(row["low"] <= row["high"] for row in rows)
+    assert sum(row["value"] for row in rows[3:]) == pytest.approx(1)
+    assert "Adaptive EM" in answer.render("text")
+    assert "by the normal law" in answer.render("text")
+
+
+def test_what_heaps_up_at_an_end_and_open_ends_are_said() -> None:
+    histogram = hill(20, 20_000)
+    histogram[-1] += 5_000  # clipped
+    said = told(server(histogram, 2), Asked(mean=True)).render("text")
+    assert "are in the last bin: if numbers beyond were clipped to it, so is the mean." in said
+    assert "first bin" not in said
+    plan = Plan("open", Bins([0, 10, 20, np.inf]), "grr", 1.0)
+    made = Aggregator(plan)
+    made.add(plan.wire.encode(plan.oracle.perturb(np.arange(300) % 3, stream(3))).tobytes())
+    assert "The last bin is open" in told(made, Asked(mean=True)).render("text")
+    assert "bin" not in told(made, Asked(above=[10])).render("text")
+
+
+def test_the_interval_of_a_difference_holds() -> None:
+    """Each of three counts is too low by chance less than once in 10⁷ times."""
+    one, other = hill(20, 5_000), hill(23, 4_000)
+    true = [h / h.sum() for h in (one, other)]
+    middles = EDGES[:-1] + 1
+    apart = [(true[0] - true[1]) @ middles, None, (true[0] - true[1])[16:].sum()]
+    where = [int(np.searchsorted(np.cumsum(f), 0.5)) for f in true]
+    held, runs = np.zeros(3, dtype=int), 60
+    for seed in range(runs):
+        both = server(one, seed), server(other, seed, "later")
+        answer = told_apart(*both, Asked(mean=True, quantiles=[0.5], above=[32]))
+        for i, row in enumerate(answer.data["answers"].iter_rows(named=True)):
+            if i == 1:  # wherever in their bins the medians are
+                ends = EDGES[where[0]] - EDGES[where[1] + 1], EDGES[where[0] + 1] - EDGES[where[1]]
+                held[i] += row["low"] <= ends[0] and ends[1] <= row["high"]
+            else:
+                held[i] += row["low"] <= apart[i] <= row["high"]
+    assert (held >= binom.ppf(1e-7, runs, 0.95)).all()
+
+
+def test_only_the_same_values_are_compared() -> None:
+    first = server(hill(20, 100), 1)
+    plan = Plan("other", Bins((EDGES * 2).tolist()), "sw", 2.0)
+    second = Aggregator(plan)
+    second.add(plan.wire.encode(plan.oracle.perturb(np.arange(30), stream(3))).tobytes())
+    with pytest.raises(InvalidData, match="minutes and other have different domains"):
+        told_apart(first, second, ASKED)

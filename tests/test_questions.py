@@ -1,0 +1,112 @@
+"""Means, quantiles and shares: by hand, refused if meaningless, and right as often as said."""
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import ldp3
+from ldp3 import Bins, Integers, Labels, stream
+from ldp3.errors import InvalidData, InvalidParameter, LDPError
+from ldp3.noise import Support
+from ldp3.types import Estimate
+
+HALVES = Bins([0, 10, 20, 40])
+INDEPENDENT = Support(p=0.5, q=0.25, both=(0.125, 0.0625))
+
+
+def known(domain: ldp3.Domain | None = HALVES, noise: Support = INDEPENDENT) -> Estimate:
+    return replace(Estimate.of(np.array([0.5, 0.25, 0.25]), 300, noise), domain=domain)
+
+
+def test_a_mean_by_hand() -> None:
+    # middles 5, 15, 30; their mean 16⅔ is taken off; n·Var = 3 + f at p = ½, q = ¼
+    mean, apart = known().mean(), np.array([5, 15, 30]) - 50 / 3
+    variance = (apart**2 @ (3 + np.array([0.5, 0.25, 0.25]))) / 300
+    assert mean.value == pytest.approx(0.5 * 5 + 0.25 * 15 + 0.25 * 30)
+    assert mean.std == pytest.approx(np.sqrt(variance))
+    assert mean.high - mean.value == pytest.approx(1.959964 * np.sqrt(variance), rel=1e-6)
+
+
+def test_shares_by_hand() -> None:
+    assert known().share(above=10).value == pytest.approx(0.5)
+    assert known().share(below=20).value == pytest.approx(0.75)
+    assert known().share(between=(10, 20)).value == pytest.approx(0.25)
+    assert str(known().share(above=0)) == "1 (1 to 1)"
+    numbers = known(Integers(3, ordered=True))
+    assert numbers.share(above=1).value == numbers.share(above=0.5).value == pytest.approx(0.5)
+    assert known(None).share(below=1).value == pytest.approx(0.5)  # codes
+
+
+def test_a_quantile_by_hand() -> None:
+    assert known().quantile(0.5).value == pytest.approx(10)
+    assert known().quantile(0.25).value == pytest.approx(5)  # half of the way through the first
+    assert known(Integers(3, ordered=True)).quantile(0.6).value == 1
+    median = known().quantile(0.5)
+    # 0.5 ± 0.2: it may lie in the first bin, and in the second, but 0.75 - 0.2 lies above
+    assert (median.low, median.high) == (0, 20)
+
+
+def test_the_ends_of_an_interval_are_values_that_there_are() -> None:
+    cdf = known().cdf()
+    assert cdf.places.tolist() == [10, 20, 40]
+    assert cdf.shares.tolist() == pytest.approx([0.5, 0.75, 1])
+    assert (cdf.low <= cdf.shares).all()
+    assert (cdf.low[-1], cdf.high[-1]) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda: known().share(above=15), "15 lies inside a bin.*: take 10 or 20"),
+        (lambda: known().share(above=15, below=20), "one of `above`, `below` and `between`"),
+        (lambda: known().share(between=(20, 10)), "from a number to a larger one"),
+        (lambda: known().quantile(1.5), "must be between 0 and 1"),
+        (lambda: known().mean(level=1.0), "must be between 0 and 1"),
+        (lambda: known(Labels(["a", "b", "c"])).mean(), "goes by an order, and 3 labels have none"),
+        (
+            lambda: known(Bins([0, 1, 2], other="none")).quantile(0.5),
+            "in which 'none' has no place",
+        ),
+        (lambda: known(Labels(["a", "b", "c"], ordered=True)).mean(), "A mean needs numbers"),
+        (lambda: known(noise=Support(0.5, 0.25)).mean(), "how the errors of different values hang"),
+    ],
+)
+def test_what_means_nothing_is_refused_in_one_line(ask, said: str) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(LDPError, match=said) as caught:
+        ask()
+    assert "\n" not in str(caught.value)
+    assert isinstance(caught.value, InvalidData | InvalidParameter)
+
+
+RUNS = 300
+CASES = [
+    pytest.param(name, setting, marks=[] if name == "sw" else pytest.mark.slow)
+    for name, setting in product(["sw", "pgr", "olh"], [(1.0, 20_000), (4.0, 1_000)])
+]
+
+
+@pytest.mark.parametrize(("protocol", "setting"), CASES)
+def test_intervals_hold_as_often_as_they_say(protocol: str, setting: tuple[float, int]) -> None:
+    """Each of 24 counts is too low by chance less than once in 10⁷ times."""
+    (epsilon, n), d = setting, 32
+    x = (np.arange(d) + 0.5) / d
+    law = np.where(np.arange(d) % 7 == 0, 5, 0.3) * np.exp(-3 * x)
+    histogram = stream(1, n).multinomial(n, law / law.sum())
+    truth, domain = histogram / n, Bins(np.linspace(0, 100, d + 1).tolist())
+    edges, until = np.array(domain.edges), np.cumsum(truth)
+    middles = (edges[1:] + edges[:-1]) / 2
+    oracle, held = ldp3.oracle(protocol, epsilon=epsilon, d=d), np.zeros(4, dtype=int)
+    places = {q: int(np.searchsorted(until, q - 1e-12)) for q in (0.5, 0.9)}
+    for run in range(RUNS):
+        tally = oracle.simulate(histogram, stream(run, protocol, n))
+        estimate = replace(oracle.estimate(tally), domain=domain)
+        mean, share = estimate.mean(), estimate.share(above=edges[8])
+        held[0] += mean.low <= truth @ middles <= mean.high
+        held[1] += share.low <= truth[8:].sum() <= share.high
+        for i, (q, place) in enumerate(places.items(), start=2):
+            found = estimate.quantile(q)
+            held[i] += found.low <= edges[place] and edges[place + 1] <= found.high
+    assert (held >= binom.ppf(1e-7, RUNS, 0.95)).all()
