@@ -13,7 +13,7 @@ from ldp3.collection.plan import Plan
 from ldp3.collection.reports import write_reports
 from ldp3.collection.store import hour_now, open_store
 from ldp3.service import application
-from tests.service.postgres import address, postgres  # noqa: F401 (fixtures)
+from tests.service.postgres import Cluster, address, postgres  # noqa: F401 (fixtures)
 from tests.service.running import PLAN, Collector, key, packed, reports, running
 
 LINES = "application/x-ndjson"
@@ -244,3 +244,29 @@ def test_too_many_reports_on_their_way_are_asked_to_come_later(
         answer = server.post(reports(PLAN, 50))
         assert (answer.status, answer.headers["retry-after"]) == (503, "1")
         assert server.post(reports(PLAN, 1)).status == 202  # what was held is free again
+
+
+def test_a_database_that_is_away_is_said_to_be_and_comes_back(
+    postgres: Cluster,  # noqa: F811
+) -> None:
+    postgres.empty()
+    other = Plan("other", 4, "grr", 1.0)
+    with running(postgres.address) as server, running(postgres.address, [other]) as second:
+        assert server.post(reports(PLAN, 3)).status == 202
+        assert second.post(reports(other, 4)).status == 202
+        postgres.stop("fast")
+        name = key()
+        answer = server.post(reports(PLAN, 5), name)
+        assert (answer.status, answer.headers["retry-after"]) == (503, "1")
+        assert server.get("/health").status == 503
+        assert server.get("./estimate").status == 503
+        postgres.start()
+        end = time.monotonic() + 30
+        while (status := server.post(reports(PLAN, 5), name).status) == 503:
+            assert time.monotonic() < end
+        assert status == 202
+        while server.get("/health").status != 200 or second.get("/health").status != 200:
+            assert time.monotonic() < end
+            time.sleep(0.1)
+        assert json.loads(server.get("./estimate").body)["n"] == 8
+    assert (counted(postgres.address).n, counted(postgres.address, other).n) == (8, 4)

@@ -1,6 +1,8 @@
 """`ldp3 serve`."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Annotated
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 TOKEN = "LDP3_TOKEN"  # the name of a variable of the environment
 SHORTEST_TOKEN = 16  # characters
+NO_TOKEN = f"nobody can read results: give --token-file, or {TOKEN}."
 
 
 def serve(
@@ -75,7 +78,7 @@ def serve(
     require(0 <= rate < 1e9, "--rate", "must be at least 0", rate)
     _require_installed()
     if check:
-        return _check(plans, plugins, database, host, port, token_file, rate, trusted_proxy)
+        return _check(plans, plugins, database, host, port, token_file)
     collections = _loaded(plans, plugins)
     if close or delete_reports:
         _end(collections, database, close=close, delete=delete_reports)
@@ -84,17 +87,17 @@ def serve(
 
     console = Console(quiet=quiet)
     token = _token(token_file)
-    listening = listen(host, port)
-    app = application(
-        collections, database, keep=keep_reports, token=token, rate=rate, proxy=trusted_proxy
-    )
-    where = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
-    for plan in collections:
-        console.notes(said_of(plan.epsilon))
-        console.note(f"{plan.name!r} is at {where}/collections/{plan.identifier}")
-    if token is None:
-        console.note(f"nobody can read results: give --token-file, or {TOKEN}.")
-    Server(app).run(sockets=[listening])
+    with listen(host, port) as listening:
+        app = application(
+            collections, database, keep=keep_reports, token=token, rate=rate, proxy=trusted_proxy
+        )
+        where = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
+        for plan in collections:
+            console.notes(said_of(plan.epsilon))
+            console.note(f"{plan.name!r} is at {where}/collections/{plan.identifier}")
+        if token is None:
+            console.note(NO_TOKEN)
+        Server(app).run(sockets=[listening])
     return 0
 
 
@@ -120,19 +123,15 @@ def _loaded(plans: list[Path], plugins: list[Path]) -> "list[Plan]":
 
 def _token(path: Path | None) -> str | None:
     """What readers must know, from a file or the environment; never from the command line."""
-    if path is None:
-        found = os.environ.get(TOKEN)
-    else:
-        if not path.exists():
-            try:
+    found = os.environ.get(TOKEN)
+    if path is not None:
+        try:
+            if not path.exists():
                 path.touch(0o600, exist_ok=False)
                 path.write_text(token_hex(16) + "\n", encoding="utf-8")
-            except OSError as error:
-                raise InvalidData(f"{path}: cannot be written: {error.strerror}.") from None
-        try:
             found = path.read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError):
-            raise InvalidData(f"{path}: cannot be read, or is no text.") from None
+            raise InvalidData(f"{path}: cannot be read or written, or is no text.") from None
     if found is not None and len(found) < SHORTEST_TOKEN:
         raise InvalidData(f"a token has at least {SHORTEST_TOKEN} characters, this one is shorter.")
     return found
@@ -142,76 +141,64 @@ def _end(plans: "list[Plan]", database: str, *, close: bool, delete: bool) -> No
     """Close collections, or delete their reports."""
     from ldp3.collection.store import open_store
 
-    store = open_store(database, write=True)
-    for plan in plans:
-        number = store.number_of(plan)
-        if close:
-            store.close_collection(number)
-            show(f"{plan.name!r} is closed.")
-        if delete:
-            while store.count():
-                pass
-            gone = store.delete_reports(number)
-            show(f"{plural(gone, 'report')} of {plan.name!r} deleted; the counts stay.")
-    store.close()
+    with open_store(database) as store:  # which must be there
+        numbers = {store.number_of(plan): plan.name for plan in plans}
+    with open_store(database, write=True) as store:
+        for number, name in numbers.items():
+            if close:
+                store.close_collection(number)
+                show(f"{name!r} is closed.")
+            if delete:
+                while store.count():
+                    pass
+                gone = store.delete_reports(number)
+                show(f"{plural(gone, 'report')} of {name!r} deleted; the counts stay.")
 
 
 def _check(
-    plans: list[Path],
-    plugins: list[Path],
-    database: str,
-    host: str,
-    port: int,
-    token_file: Path | None,
-    rate: float,
-    proxy: str | None,
+    plans: list[Path], plugins: list[Path], database: str, host: str, port: int, token: Path | None
 ) -> int:
     """Say what is wrong, all of it; the exit code."""
-    from ldp3.collection.store import is_postgres, open_store
     from ldp3.service.server import listen
 
-    wrong, notes = list[str](), list[str]()
-    loaded: list[Plan] = []
-    for path in plans:
+    wrong, notes, loaded = list[str](), list[str](), list["Plan"]()
+
+    @contextmanager
+    def noted() -> Iterator[None]:
         try:
-            loaded += _loaded([path], plugins)
+            yield
         except LDPError as error:
             wrong.append(str(error))
-    try:
-        if not is_postgres(database) and not Path(database).exists():
-            notes.append(f"{database} is not there yet, and will be made.")
-            if not os.access(Path(database).absolute().parent, os.W_OK):
-                wrong.append(f"{database}: cannot be made in a folder that we may not write to.")
-        else:
-            store = open_store(database)
-            known = store.collections()
-            served = {plan.identifier: plan.name for plan in loaded}
-            wrong += [f"{served[i]!r} is closed." for i in served if known.get(i)]
-            others = sum(i not in served for i in known)
-            if others:
-                notes.append(f"{plural(others, 'collection')} in it that no plan here is for.")
-            store.close()
-    except LDPError as error:
-        wrong.append(str(error))
-    try:
+
+    for path in plans:
+        with noted():
+            loaded += _loaded([path], plugins)
+    with noted():
+        _look_into(database, loaded, wrong, notes)
+    with noted():
         listen(host, port).close()
-    except LDPError as error:
-        wrong.append(str(error))
-    try:
-        if token_file is not None and not token_file.exists():
-            notes.append(f"{token_file} is not there yet, and will be made.")
-        elif _token(token_file) is None:
-            wrong.append(f"nobody can read results: give --token-file, or {TOKEN}.")
-        elif token_file is not None and token_file.stat().st_mode & 0o077:
-            wrong.append(f"{token_file}: others can read it: chmod 600.")
-    except LDPError as error:
-        wrong.append(str(error))
-    if not rate:
-        notes.append("any network may send any number of requests: let a proxy limit them.")
-    elif proxy is None:
-        notes.append("no proxy is trusted: behind one, all requests come from its address.")
-    for line in (*wrong, *notes):
+    with noted():
+        if token is not None and not token.exists():
+            notes.append(f"{token} is not there yet, and will be made.")
+        elif _token(token) is None:
+            wrong.append(NO_TOKEN)
+        elif token is not None and os.name == "posix" and token.stat().st_mode & 0o077:
+            wrong.append(f"{token}: others can read it: chmod 600.")
+    for line in (*wrong, *notes, *([] if wrong else ["Nothing is wrong."])):
         show(line)
-    if not wrong:
-        show("Nothing is wrong.")
     return 1 if wrong else 0
+
+
+def _look_into(database: str, plans: "list[Plan]", wrong: list[str], notes: list[str]) -> None:
+    from ldp3.collection.store import is_postgres, open_store
+
+    if not is_postgres(database) and not Path(database).exists():
+        notes.append(f"{database} is not there yet, and will be made.")
+        if not os.access(Path(database).absolute().parent, os.W_OK):
+            wrong.append(f"{database}: cannot be made in a folder that we may not write to.")
+        return
+    with open_store(database) as store:
+        known = store.collections()
+    wrong += [f"{plan.name!r} is closed." for plan in plans if known.get(plan.identifier)]
+    if others := len(known.keys() - {plan.identifier for plan in plans}):
+        notes.append(f"{plural(others, 'collection')} in it that no plan here is for.")

@@ -229,11 +229,8 @@ class Aggregator:
         """Add what the store of a collector holds, `postgresql://…` or a file of SQLite."""
         from ldp3.collection.store import open_store
 
-        store = open_store(address)
-        try:
+        with open_store(address) as store:
             self.merge(Aggregator.of_counts(self.plan, store.counts(store.number_of(self.plan))))
-        finally:
-            store.close()
 
     def merge(self, other: "Aggregator") -> None:
         """Add what another aggregator of the same collection counted."""

@@ -174,6 +174,12 @@ class Store(ABC):
         with self._lock, suppress(self.error):
             self._open.close()
 
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     @contextmanager
     def _told(self) -> Iterator[None]:
         """What the database says against us, in one line."""

@@ -32,8 +32,10 @@ def estimate_page(answer: Estimated) -> str:
     return render("estimate.html", context, [script("estimate.js")])
 
 
-def estimate_context(answer: Estimated, ordered: bool | None = None) -> dict[str, Any]:
-    """What goes into the table, in the order of the domain or by frequency."""
+def estimate_context(
+    answer: Estimated, ordered: bool | None = None, most: int | None = None
+) -> dict[str, Any]:
+    """What goes into the table, in the order of the domain or by frequency; `most` rows of it."""
     about, table = answer.about, answer.table.with_row_index("place")
     each = "for all values at once" if about["simultaneous"] else "each"
     left_out = ", ".join(f"{count:,} {reason}" for reason, count in about["refused"].items())
@@ -51,7 +53,7 @@ def estimate_context(answer: Estimated, ordered: bool | None = None) -> dict[str
         "remarks": about.get("remarks", []),
         "marks": about.get("marks", ""),
         "heads": [*columns.values(), "people"],
-        "rows": [_row(top, row, columns) for row in shown.to_dicts()],
+        "rows": [_row(top, row, columns) for row in shown.head(most or len(shown)).to_dicts()],
         "ordered": ordered,
     }
 

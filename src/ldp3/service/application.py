@@ -110,6 +110,8 @@ class Collection:
 
     def _from_lines(self, body: bytes, key: tuple[int, bytes] | None) -> list[Entry]:
         """JSON lines; a report with an identifier of its own counts once, whenever it comes."""
+        if body.count(b"\n") > BATCH:
+            raise Refused(413, "too many", f"send at most {BATCH} lines at once")
         found = sorted_out(read_lines(body), self.plan.report_bytes)
         n = len(found.rows)
         if found.null or found.wrong or not n:

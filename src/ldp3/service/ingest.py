@@ -58,17 +58,22 @@ class Ingest:
     """
 
     def __init__(self, address: str, plans: Iterable[Plan], *, keep: bool) -> None:
-        self.store = open_store(address, write=True)
-        self.numbers = {plan.identifier: self.store.register(plan, keep=keep) for plan in plans}
+        self.store = self._counting = open_store(address, write=True)
+        if not isinstance(self.store, SQLite):  # a connection of its own: no commit waits for it
+            self._counting = open_store(address, write=True)
+        try:
+            for store in (self._counting, self.store):
+                self.numbers = {plan.identifier: store.register(plan, keep=keep) for plan in plans}
+        except LDPError:
+            self.store.close()
+            self._counting.close()
+            raise
         self.closed = self._closed(self.store)
-        # on PostgreSQL counting has a connection of its own, so that no commit waits for it
-        shared = isinstance(self.store, SQLite)
-        self._counting = self.store if shared else open_store(address, write=True)
         self._waiting: list[Waiting] = []
         self._ready, self._stop = Condition(), Event()
         self._refused: dict[tuple[int, str], int] = {}
         self.commits = self.failures = self.committed = 0
-        self.healthy = True
+        self._committing = self._counts = True  # whether all went well the last time
 
     @staticmethod
     def _closed(store: Store) -> frozenset[str]:
@@ -90,8 +95,13 @@ class Ingest:
         end = time.monotonic() + seconds
         for thread in self._threads:
             thread.join(max(0.0, end - time.monotonic()))
-        for store in {id(s): s for s in (self.store, self._counting)}.values():
-            store.close()
+        self.store.close()
+        self._counting.close()
+
+    @property
+    def healthy(self) -> bool:
+        """Whether the database answers, as far as is known."""
+        return self._committing and self._counts and not self.full
 
     @property
     def waiting(self) -> int:
@@ -121,13 +131,13 @@ class Ingest:
     def _write_all(self) -> None:
         while group := self._next_group():
             try:
-                if not self.healthy:
+                if not self._committing:
                     self.store.recover()
                 statuses = self._commit(group)
-                self.healthy = True
+                self._committing = True
             except Exception as error:  # whatever it was: say so, the identifiers let them repeat
                 statuses = [LATER] * len(group)
-                self.healthy, self.failures = False, self.failures + 1
+                self._committing, self.failures = False, self.failures + 1
                 _tell("commit", error)
                 self._stop.wait(0.1)
             self._loop.call_soon_threadsafe(_settle, group, statuses)
@@ -169,7 +179,7 @@ class Ingest:
     # the thread that counts
 
     def _count_all(self) -> None:
-        sound, others, forgotten, pause = True, 0.0, 0.0, 0.0
+        others = forgotten = pause = 0.0
         last = False
         while not last:
             last = self._stop.wait(pause)
@@ -177,7 +187,7 @@ class Ingest:
                 self._threads[0].join()
             start = time.monotonic()
             try:
-                if not sound:
+                if not self._counts:
                     self._counting.recover()
                 everything = start - others > OTHERS
                 others = start if everything else others
@@ -185,9 +195,9 @@ class Ingest:
                 if start - forgotten > HOUR or not forgotten:
                     self._counting.forget_identifiers(hour_now() - WINDOW - 1)
                     forgotten = start
-                sound = True
+                self._counts = True
             except Exception as error:
-                sound = more = False
+                self._counts = more = False
                 _tell("count", error)
             pause = 0.0 if more else max(PAUSE, time.monotonic() - start)
 

@@ -43,7 +43,7 @@ PRIVATE = {
     "Referrer-Policy": "no-referrer",
     "Content-Security-Policy": "frame-ancestors 'none'",
 }
-HOURS = 48  # that the page shows
+HOURS, SHOWN = 48, 1_000  # hours and values that the page shows, at most
 REMEMBERED = 32  # estimates
 ESTIMATES = {"json": "application/json", "csv": "text/csv; charset=utf-8"}
 
@@ -219,7 +219,7 @@ class Pages:
         """Whether reports can be taken."""
         if "identifier" in request.path_params:
             self._plan(request)
-        well = self._ingest.healthy and not self._ingest.full
+        well = self._ingest.healthy
         return JSONResponse({"ok": well}, 200 if well else 503, PRIVATE)
 
     def metrics(self, request: Request) -> Response:
@@ -277,7 +277,9 @@ class Pages:
                 server, estimate = found
                 inspection = inspect_tally(plan, server.tally)
                 said = [] if inspection is None else inspection.answer().render("text").splitlines()
-                context = estimate_context(estimate, ordered) | {"findings": said}
+                context = estimate_context(estimate, ordered, SHOWN) | {"findings": said}
+                if plan.d > SHOWN:
+                    context["remarks"] = [f"These are {SHOWN:,} of {plan.d:,} values; save all."]
             context = {"findings": [], "sorts": False} | context | arrived(arrivals, hour_now())
             return HTMLResponse(render("live_results.html", context))
 

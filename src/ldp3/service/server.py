@@ -4,7 +4,7 @@ import asyncio
 import logging
 import socket
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import uvicorn
 from starlette.applications import Starlette
@@ -60,6 +60,15 @@ def listen(host: str, port: int) -> socket.socket:
         raise InvalidParameter(f"{host}, port {port}: cannot listen there: {reason}.") from None
 
 
+def _allow_files(count: int) -> None:
+    """Ask for as many open files, where the system counts connections among them."""
+    with suppress(ImportError, ValueError, OSError):
+        from resource import RLIMIT_NOFILE, getrlimit, setrlimit
+
+        soft, hard = getrlimit(RLIMIT_NOFILE)
+        setrlimit(RLIMIT_NOFILE, (max(soft, min(count, hard)), hard))
+
+
 class Server(uvicorn.Server):
     """Answers until it is told to stop; what is under way is finished first.
 
@@ -69,6 +78,7 @@ class Server(uvicorn.Server):
     def __init__(self, app: Application) -> None:
         # uvicorn's own lines, one for each request, would hold addresses
         logging.getLogger("uvicorn").setLevel(logging.ERROR)
+        _allow_files(2 * MOST_CONNECTIONS)
         config = uvicorn.Config(
             app, http=Guarded, lifespan="on", ws="none", log_config=None, access_log=False,
             proxy_headers=False, server_header=False, timeout_keep_alive=30,

@@ -89,11 +89,8 @@ class ReportFiles:
 
 
 def _kept_in(address: str, plan: Plan) -> Iterator[Reports]:
-    store = open_store(address)
-    try:
+    with open_store(address) as store:
         yield from store.reports(store.number_of(plan))
-    finally:
-        store.close()
 
 
 class FirstPass:
