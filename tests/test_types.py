@@ -100,8 +100,8 @@ def estimates_of(n: int, frequency: float, p: float, q: float) -> tuple[Estimate
     return estimate((np.arange(n + 1) / n - q) / (p - q), n, p, q), np.convolve(own, others)
 
 
-def covered(est: Estimate, frequency: float, level: float) -> BoolArray:
-    low, high = est.confidence_interval(level)
+def covered(interval: tuple[FloatArray, FloatArray], frequency: float) -> BoolArray:
+    low, high = interval
     return (low <= frequency + 1e-12) & (frequency - 1e-12 <= high)
 
 
@@ -126,11 +126,12 @@ def test_each_interval_holds_at_least_as_often_as_it_says(
 ) -> None:
     # exact, over all outcomes: counts are whole, so it lies above the level as f changes
     p, q, _ = support(protocol, epsilon, d)
+    every, _ = estimates_of(n, 0.0, p, q)
     for level in (0.8, 0.95, 0.99):
-        coverage = []
+        interval, coverage = every.confidence_interval(level), []
         for held in range(0, n + 1, n // 20):
-            est, chance = estimates_of(n, held / n, p, q)
-            coverage.append((chance * covered(est, held / n, level)).sum())
+            _, chance = estimates_of(n, held / n, p, q)
+            coverage.append((chance * covered(interval, held / n)).sum())
         assert min(coverage) >= level - 1e-7
 
 
@@ -142,9 +143,10 @@ def test_simulated_coverage_is_the_computed_one(protocol: str, n: int) -> None:
     histogram = np.array([n - n // 5 - n // 10, n // 5, n // 10, 0, 0, 0])
     assert oracle.support is not None
     every, _ = estimates_of(n, 0.0, oracle.support.p, oracle.support.q)
+    interval = every.confidence_interval(0.95)
     counts = np.array([oracle.simulate(histogram, rng).total for _ in range(repeats)])
     for v in range(d):
-        hits = covered(every, histogram[v] / n, 0.95)
+        hits = covered(interval, histogram[v] / n)
         _, chance = estimates_of(n, histogram[v] / n, oracle.support.p, oracle.support.q)
         expected = (chance * hits).sum()
         # two-sided binomial test, Bonferroni over the values

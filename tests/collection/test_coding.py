@@ -196,7 +196,7 @@ COLUMNS: dict[pl.DataType | type[pl.DataType], st.SearchStrategy[Any]] = {
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=str)
 @pytest.mark.parametrize("dtype", COLUMNS, ids=str)
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=10)
 @given(data=st.data())
 def test_a_column_of_any_type_is_coded_as_a_client_codes(
     domain: Domain, dtype: pl.DataType, data: st.DataObject
