@@ -196,6 +196,8 @@ CAUGHT: list[tuple[Check, str, str]] = [
      "EstimateSpoilsTheTotal"),
     (estimation.formula, "The noise of an estimate is that of p and q",
      "StatesLessNoise"),
+    (estimation.queries, "Sums over several values have the stated noise",
+     "SaysValuesExcludeEachOther"),
     (estimation.formula, "`variance` is that of the noise of an estimate",
      "StatesLessVariance VarianceWithoutFrequency WrongVariance"),
     (estimation.unbiased, "Estimates from n=1 are unbiased", "ClippedVectors"),

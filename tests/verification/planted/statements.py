@@ -94,6 +94,14 @@ class ForgetsTheTruthInPairs(HonestUnary):
         return self.q**2 + 0 * (frequencies[first] + frequencies[second])
 
 
+class SaysValuesExcludeEachOther(HonestUnary):
+    """Says that no report supports two values, so that sums over values seem to be sharper."""
+
+    @property
+    def both(self) -> tuple[float, float]:
+        return 0.0, 0.0
+
+
 @dataclass(frozen=True)
 class SaysLinesAreAlike(PureOracle):
     """The seven lines of the Fano plane: of three points on a line one brings the other."""
