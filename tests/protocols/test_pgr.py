@@ -126,6 +126,15 @@ def test_counts_of_any_size_are_decoded_exactly(most: int) -> None:
         assert int(counts[v]) == sum(map(int, y[held]))
 
 
+@pytest.mark.parametrize("few", [1, 50, 400])
+def test_points_are_transformed_some_at_a_time(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    space, rng = Geometry(3, 7), stream(0, few)
+    y = rng.integers(0, 1000, space.points)
+    at_once = transforms.correlation(y, space.members, 100)
+    monkeypatch.setattr(transforms, "_FEW", few)
+    assert np.array_equal(transforms.correlation(y, space.members, 100), at_once)
+
+
 def test_a_machine_whose_fft_is_wrong_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     true = np.fft.irfft
     monkeypatch.setattr(np.fft, "irfft", lambda *a: true(*a) + 0.4)

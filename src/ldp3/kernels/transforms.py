@@ -20,6 +20,7 @@ from ldp3.kernels.sampling import binomial
 from ldp3.kernels.source import Key, WordSource, open_source
 
 _CACHED = 2**14  # numbers that fit into the first cache four times
+_FEW = 2**21  # numbers that are always transformed at once
 SAFE = 0.25  # rounding errors up to this cannot make one whole number another one
 
 
@@ -48,10 +49,12 @@ def _many(numbers: NDArray[Any], size: int) -> IntArray:
 def correlation(counts: IntArray, members: BoolArray, size: int) -> IntArray:
     r"""$T_v = \sum_u y_u\,[(u + v) \bmod K \in D]$ for v < `size`, in whole numbers.
 
-    By real FFTs. The error of one is bounded before it is made: for vectors of norms $‖x‖$ and
-    $‖y‖$ and a length $N$ it is below $32 \log_2 N \cdot 2^{-53} ‖x‖ ‖y‖$ (Percival's bound with a
-    factor of two to spare for the radices 3 and 5). Counts too large for one FFT are taken in
-    several pieces of their binary digits. All results are then seen to be near whole numbers.
+    By real FFTs of a smooth length, for as many counts at a time as there are results to be had, so
+    that memory does not grow with $K$. Their error is bounded before they are made: for vectors of
+    norms $‖x‖$ and $‖y‖$ and a length $N$ it is below $32 \log_2 N \cdot 2^{-53} ‖x‖ ‖y‖$
+    (Percival's bound with a factor of two to spare for the radices 3 and 5, and for adding up).
+    Counts too large for that are taken in several pieces of their binary digits. All results are
+    then seen to be near whole numbers.
 
     References
     ----------
@@ -59,25 +62,27 @@ def correlation(counts: IntArray, members: BoolArray, size: int) -> IntArray:
     Mathematics of Computation, 2003.
     """
     points, inside = len(counts), int(np.count_nonzero(members))
-    length = _smooth(points + size - 1)
     around = np.concatenate([members, members[: size - 1]])  # once around and on
-    spectrum = np.fft.rfft(around, length)
-    per_norm = 32 * log2(length) * 2.0**-53 * float(np.count_nonzero(around)) ** 0.5
+    per_norm = 32 * log2(2 * len(around)) * 2.0**-53 * float(np.count_nonzero(around)) ** 0.5
     mean = int(counts.sum()) // points
     away = counts - mean
     digits = max(1, int(log2(SAFE / per_norm / points**0.5)))  # of a piece
     pieces = [away] if _norm(away) * per_norm < SAFE else _pieces(away, digits)
     total: IntArray = np.full(size, mean * inside, dtype=np.int64)
     for place, piece in enumerate(pieces):
-        total += _correlated(piece, spectrum, length, size) * 2 ** (digits * place)
+        total += _correlated(piece, around, size) * 2 ** (digits * place)
     return total
 
 
-def _correlated(
-    piece: IntArray, spectrum: NDArray[np.complex128], length: int, size: int
-) -> IntArray:
-    product = np.conj(np.fft.rfft(piece, length))
-    product *= spectrum
+def _correlated(piece: IntArray, around: BoolArray, size: int) -> IntArray:
+    step = -(-len(piece) // -(-len(piece) // max(size, _FEW)))
+    length = _smooth(step + size - 1)
+    product = np.zeros(length // 2 + 1, dtype=np.complex128)
+    for start in range(0, len(piece), step):
+        spectrum = np.fft.rfft(piece[start : start + step], length)
+        np.conj(spectrum, out=spectrum)
+        spectrum *= np.fft.rfft(around[start : start + step + size - 1], length)
+        product += spectrum
     exact = np.fft.irfft(product, length)[:size]
     near = np.rint(exact)
     if np.abs(exact - near).max(initial=0.0) > SAFE:
