@@ -16,7 +16,7 @@ in which its ℓ1 is not above 0.02 have no ratios: everybody is near the truth 
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -204,13 +204,14 @@ def shape(spec: str) -> Dataset:
     """Data of kinds that nobody looked at: `name:d:n`."""
     name, d, n = spec.split(":")[0], *map(int, spec.split(":")[1:])
     rng, rank = ldp3.stream(0, "quality", name, d), np.arange(1.0, d + 1)
-    f = {
+    shapes: dict[str, Callable[[], FloatArray]] = {
         "mandelbrot": lambda: (rank + 20) ** -1.4,
         "log-uniform": lambda: 10 ** rng.uniform(-4, 0, d),
         "gamma": lambda: rng.gamma(0.25, size=d),
         "log-series": lambda: (1 - 10 / d) ** rank / rank,
         "exponential": lambda: rng.exponential(size=d),
-    }[name]()
+    }
+    f = shapes[name]()
     return Dataset(f"{name}(d={d}, n={n})", Integers(d), rng.multinomial(n, f / f.sum()))
 
 

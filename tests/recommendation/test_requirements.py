@@ -6,10 +6,10 @@ import pytest
 import ldp3
 from ldp3.domain import Labels
 from ldp3.errors import InvalidParameter, LDPError
-from ldp3.experiment.grid import choices
+from ldp3.experiment.grid import choices, experiment
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.recommendation.advice import Recommendation
-from ldp3.recommendation.requirements import with_designs
+from ldp3.recommendation.requirements import Requirements, with_designs
 from ldp3.types import Dataset
 
 EVEN = Dataset("even", Labels([str(i) for i in range(40)]), np.full(40, 50))
@@ -75,6 +75,15 @@ def test_a_distribution_sums_to_one_whatever_else_would_win() -> None:
     assert {c.method for c in (answer.best, *answer.tied)} == {"norm_sub"}
     assert answer.unbiased is None
     assert "Best without post-processing" not in found(distribution=True).render()
+
+
+def test_what_is_made_for_a_metric_competes_there_unless_a_distribution_is_needed() -> None:
+    ex = experiment([ZIPF], 1.0, "oue", "all", ["l1", "kl"])
+    free, summing = ({c.spec for c in Requirements(distribution=d).methods(ex).methods}
+                     for d in (False, True))  # fmt: skip
+    assert {"completed", "completed_mean", "multiscale"} <= free
+    assert free - summing >= {"completed", "base_cut"}
+    assert "completed_mean" in summing
 
 
 def test_wishes_that_nothing_fulfils_are_refused() -> None:
