@@ -20,8 +20,9 @@ from pathlib import Path
 
 import ldp3
 from ldp3.collection.aggregator import Aggregator
+from ldp3.collection.databases import open_store
 from ldp3.collection.plan import Plan
-from ldp3.collection.store import hour_now, open_store
+from ldp3.collection.store import hour_now
 from tests.service.kills import _free_port
 from tests.service.postgres import cluster
 

@@ -22,9 +22,10 @@ from ldp3.collection import report_parts
 from ldp3.collection import reports as report_files
 from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.counts import Counts
+from ldp3.collection.databases import open_store
 from ldp3.collection.plan import Plan
 from ldp3.collection.report_parts import IN_FLIGHT
-from ldp3.collection.store import Entry, hour_now, open_store
+from ldp3.collection.store import Entry, hour_now
 from ldp3.domain import Bins
 from ldp3.noise import binomial_p
 from ldp3.printing import percent

@@ -10,8 +10,9 @@ import pytest
 
 import ldp3
 from ldp3.cli.app import run_command
+from ldp3.collection.databases import open_store
 from ldp3.collection.plan import Plan
-from ldp3.collection.store import Entry, hour_now, open_store
+from ldp3.collection.store import Entry, hour_now
 
 PLAN = Plan("pages", ["home", "news", "sport"], "oue", 1.0)
 Run = Callable[[str], tuple[int, str, str]]

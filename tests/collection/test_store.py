@@ -12,17 +12,9 @@ import pytest
 
 import ldp3
 from ldp3.collection.aggregator import Aggregator
+from ldp3.collection.databases import Postgres, is_store, open_store
 from ldp3.collection.plan import Plan, deployable
-from ldp3.collection.store import (
-    COUNTED,
-    FOR_EVER,
-    Entry,
-    Postgres,
-    Store,
-    hour_now,
-    is_store,
-    open_store,
-)
+from ldp3.collection.store import COUNTED, FOR_EVER, Entry, Store, hour_now
 from ldp3.domain import Integers
 from ldp3.errors import InvalidData, LDPError
 from tests.service.postgres import Cluster, address, postgres  # noqa: F401 (fixtures)

@@ -37,8 +37,8 @@ PLAN = Plan("kills", D, "grr", 3.0)
 CLIENTS, PATIENCE = 12, 60.0
 DISK = 24 << 20  # bytes of the disk that is filled
 FORGETFUL = """
-from ldp3.collection import store
-for cls in (store.SQLite, store.Postgres):
+from ldp3.collection import databases
+for cls in (databases.SQLite, databases.Postgres):
     cls._remember = lambda self, entries: {entry.key for entry in entries}
 """
 

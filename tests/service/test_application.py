@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from ldp3.collection.aggregator import Aggregator
+from ldp3.collection.databases import open_store
 from ldp3.collection.estimate_table import CollectionEstimate
 from ldp3.collection.plan import Plan
 from ldp3.collection.reports import write_reports
-from ldp3.collection.store import hour_now, open_store
+from ldp3.collection.store import hour_now
 from ldp3.service import application
 from tests.service.postgres import Cluster, address, postgres  # noqa: F401 (fixtures)
 from tests.service.running import PLAN, Collector, key, packed, reports, running

@@ -10,8 +10,9 @@ from scipy.stats import binom
 import ldp3
 from ldp3.arrays import IntArray, Reports
 from ldp3.attacks.base import Attack
+from ldp3.collection.databases import open_store
 from ldp3.collection.plan import Plan
-from ldp3.collection.store import Entry, hour_now, open_store
+from ldp3.collection.store import Entry, hour_now
 from ldp3.errors import LDPError
 from ldp3.noise import PureNoise, Support
 from ldp3.protocols.base import PureOracle

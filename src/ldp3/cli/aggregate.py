@@ -50,8 +50,8 @@ def aggregate(
         What the files hold, where their endings do not say.
     """
     from ldp3.collection.aggregator import Aggregator
+    from ldp3.collection.databases import is_store
     from ldp3.collection.report_parts import foreign_reports
-    from ldp3.collection.store import is_store
 
     require(threads is None or threads >= 1, "--threads", "must be at least 1", threads)
     require_once(reports)

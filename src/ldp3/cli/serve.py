@@ -139,7 +139,7 @@ def _token(path: Path | None) -> str | None:
 
 def _end(plans: "list[Plan]", database: str, *, close: bool, delete: bool) -> None:
     """Close collections, or delete their reports."""
-    from ldp3.collection.store import open_store
+    from ldp3.collection.databases import open_store
 
     with open_store(database) as store:  # which must be there
         numbers = {store.number_of(plan): plan.name for plan in plans}
@@ -190,7 +190,7 @@ def _check(
 
 
 def _look_into(database: str, plans: "list[Plan]", wrong: list[str], notes: list[str]) -> None:
-    from ldp3.collection.store import is_postgres, open_store
+    from ldp3.collection.databases import is_postgres, open_store
 
     if not is_postgres(database) and not Path(database).exists():
         notes.append(f"{database} is not there yet, and will be made.")

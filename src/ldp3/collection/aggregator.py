@@ -227,7 +227,7 @@ class Aggregator:
 
     def add_store(self, address: str) -> None:
         """Add what the store of a collector holds, `postgresql://…` or a file of SQLite."""
-        from ldp3.collection.store import open_store
+        from ldp3.collection.databases import open_store
 
         with open_store(address) as store:
             self.merge(Aggregator.of_counts(self.plan, store.counts(store.number_of(self.plan))))

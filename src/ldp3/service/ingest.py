@@ -15,8 +15,9 @@ from traceback import format_tb
 from typing import NamedTuple
 
 from ldp3.collection.counts import DUPLICATE
+from ldp3.collection.databases import SQLite, open_store
 from ldp3.collection.plan import Plan
-from ldp3.collection.store import WINDOW, Entry, SQLite, Store, hour_now, open_store
+from ldp3.collection.store import WINDOW, Entry, Store, hour_now
 from ldp3.errors import LDPError
 
 NEW, KNOWN, LATER = 202, 200, 503  # what a request is answered

@@ -17,9 +17,10 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from ldp3.collection.aggregator import Aggregator
+from ldp3.collection.databases import open_store
 from ldp3.collection.estimate_table import CollectionEstimate
 from ldp3.collection.plan import Plan
-from ldp3.collection.store import COUNTED, Store, StoreError, hour_now, open_store
+from ldp3.collection.store import COUNTED, Store, StoreError, hour_now
 from ldp3.errors import LDPError
 from ldp3.kinds import find
 from ldp3.postprocessing.base import PostProcessor, build_method

@@ -12,9 +12,9 @@ import polars as pl
 from ldp3.arrays import Reports
 from ldp3.collection import report_parts
 from ldp3.collection.counts import Counts, Digests
+from ldp3.collection.databases import is_store, open_store
 from ldp3.collection.plan import Plan
 from ldp3.collection.reports import ReportFormat
-from ldp3.collection.store import is_store, open_store
 from ldp3.protocols.base import FrequencyOracle, PureOracle
 
 Batches = Callable[[], Iterator[Reports]]
