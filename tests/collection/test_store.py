@@ -188,6 +188,21 @@ def test_identifiers_are_forgotten_by_the_hour(address: str) -> None:  # noqa: F
         assert store.write(entries) == [False, True, False]
 
 
+def test_a_backup_stops_nobody(postgres: Cluster) -> None:  # noqa: F811
+    postgres.empty()
+    now = hour_now()
+    with opened(postgres.address) as store, opened(postgres.address) as other:
+        number, body = store.register(PLAN, keep=False), reports(PLAN, 1)
+        assert store.write([Entry(number, now - 9, bytes(16), 1, body)]) == [True]
+        with other.transaction(other.snapshot):
+            assert other.query("select count(*) from seen") == [(1,)]  # as pg_dump reads it
+            assert store.write([Entry(number, now, bytes(16), 1, body)]) == [True]
+            store.forget_identifiers(now)
+            assert store.query("select count(*) from seen") == [(2,)]
+        store.forget_identifiers(now)
+        assert store.query("select count(*) from seen") == [(1,)]
+
+
 def test_a_closed_collection_is_known(address: str) -> None:  # noqa: F811
     with opened(address) as store:
         number = store.register(PLAN, keep=False)

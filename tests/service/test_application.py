@@ -240,10 +240,13 @@ def test_a_network_that_sends_too_often_waits(file: str) -> None:
 def test_too_many_reports_on_their_way_are_asked_to_come_later(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(application, "HELD", 100)
+    monkeypatch.setattr(application, "HELD", 1_000)
     with running(file) as server:
-        answer = server.post(reports(PLAN, 50))
+        answer = server.post(reports(PLAN, 120))
         assert (answer.status, answer.headers["retry-after"]) == (503, "1")
+        small = packed(reports(PLAN, 1) * 120)
+        assert len(small) < 200
+        assert server.post(small, Content_Encoding="gzip").status == 503  # by what it unpacks to
         assert server.post(reports(PLAN, 1)).status == 202  # what was held is free again
 
 

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 from uuid import UUID
@@ -95,7 +96,12 @@ class SQLite(Store):
         return new
 
     def forget_identifiers(self, before: int) -> None:
-        self.query("delete from seen where hour > ? and hour < ?", FOR_EVER, before)
+        some = (
+            "select * from seen where hour > ? and hour < ? limit 20000"  # so that none waits long
+        )
+        sql = f"delete from seen where (hour, collection, id) in ({some}) returning 1"
+        while self.query(sql, FOR_EVER, before):
+            pass
 
     def recover(self) -> None:
         """A failed transaction was rolled back; nothing is in doubt."""
@@ -165,12 +171,7 @@ class Postgres(Store):
 
     def _remember(self, entries: Sequence[Entry]) -> set[tuple[int, int, bytes]]:
         for hour in sorted({entry.hour for entry in entries} - self._hours):
-            self.query("select pg_advisory_xact_lock(7306)")
-            self.query(
-                f"create table if not exists seen_{hour:d} partition of seen "
-                f"for values from ({hour:d}) to ({hour + 1:d})"
-            )
-            self._hours.add(hour)
+            self._make_hour(hour)
         keys = sorted(entry.key for entry in entries)  # one order for all, or two could deadlock
         hours, numbers, ids = zip(*keys, strict=True)
         found = self.query(
@@ -180,13 +181,29 @@ class Postgres(Store):
         )  # fmt: skip
         return {(hour, number, i.bytes) for hour, number, i in found}
 
+    def _make_hour(self, hour: int) -> None:
+        """A part that is attached waits neither for a backup nor for others who write."""
+        self.query("select pg_advisory_xact_lock(7306)")
+        if self.query("select to_regclass(?) is null", f"ldp3.seen_{hour:d}")[0][0]:
+            self.query(f"create table seen_{hour:d} (like seen including all)")
+            self.query(
+                f"alter table seen attach partition seen_{hour:d} "
+                f"for values from ({hour:d}) to ({hour + 1:d})"
+            )
+        self._hours.add(hour)
+
     def forget_identifiers(self, before: int) -> None:
+        from psycopg.errors import LockNotAvailable
+
         found = self.query(
             "select relname from pg_class where oid in "
             "(select inhrelid from pg_inherits where inhparent = 'seen'::regclass)"
         )
         for (name,) in found:
-            if FOR_EVER < int(name.removeprefix("seen_")) < before:
+            if not FOR_EVER < int(name.removeprefix("seen_")) < before:
+                continue
+            with suppress(LockNotAvailable), self.transaction():  # a backup: the next hour will do
+                self.query("set local lock_timeout = '200ms'")
                 self.query(f"drop table if exists {name}")
 
     def recover(self) -> None:

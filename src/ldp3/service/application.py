@@ -10,6 +10,7 @@ import zlib
 from asyncio import to_thread
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,10 +31,13 @@ App = Callable[[Message, Receive, Send], Awaitable[None]]
 BODY = 2**20  # bytes of a request, packed or not, if a report is not longer
 BATCH = 65_536  # reports
 HELD = 2**27  # bytes of all requests that are being read, or wait for their commit
+ENTRY = 256  # bytes that an entry takes besides its reports
 AHEAD = 24  # hours that a client's clock may be ahead
 KEY = re.compile(rb"([0-9]{1,9})-([0-9a-fA-F]{32})")
 OURSELVES = ("127.0.0.1", "::1")
 LINES = (b"application/x-ndjson", b"application/jsonl", b"application/x-jsonlines")
+WANTED = {b"idempotency-key", b"content-type", b"content-encoding", b"content-length"}
+WANTED |= {b"x-forwarded-for"}
 START, END = "/collections/", "/reports"
 CORS = [
     (b"access-control-allow-origin", b"*"),
@@ -41,7 +45,7 @@ CORS = [
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Refused(Exception):
     """A request that is not taken.
 
@@ -83,8 +87,11 @@ class Collection:
         """Bytes of a request."""
         return max(BODY, 2 * self.plan.report_bytes)
 
-    def entries(self, body: bytes, key: tuple[int, bytes] | None, lines: bool) -> list[Entry]:
+    def entries(
+        self, body: bytes, key: tuple[int, bytes] | None, *, packed: bool, lines: bool
+    ) -> list[Entry]:
         """What a body brings: all of it is reports of this collection, or nothing is taken."""
+        body = _unpacked(body, self.longest) if packed else body
         if lines:
             return self._from_lines(body, key)
         n = self._require(body)
@@ -210,17 +217,20 @@ class Application:
             if message["type"] == "http.disconnect":
                 return None
             pieces.append(message.get("body", b""))
-            held[0] += len(pieces[-1])
-            self._held += len(pieces[-1])
+            self._hold(held, len(pieces[-1]))
             if held[0] > collection.longest:
                 raise Refused(413, "too large", f"send at most {collection.longest} bytes at once")
-            if self._held > HELD:
-                raise Refused(LATER, "overloaded", "too many reports are on their way")
             more = message.get("more_body", False)
-        body = b"".join(pieces)
-        if not packed and not lines:
-            return collection.entries(body, key, lines)
-        return await to_thread(_unpacked_entries, collection, body, key, lines, packed)
+        read = partial(collection.entries, b"".join(pieces), key, packed=packed, lines=lines)
+        entries = await to_thread(read) if packed or lines else read()
+        self._hold(held, sum(len(entry.body) + ENTRY for entry in entries))
+        return entries
+
+    def _hold(self, held: list[int], size: int) -> None:
+        held[0] += size
+        self._held += size
+        if self._held > HELD:
+            raise Refused(LATER, "overloaded", "too many reports are on their way")
 
     def _require_room(
         self, collection: Collection, scope: Message, headers: dict[bytes, bytes]
@@ -236,18 +246,6 @@ class Application:
         length = headers.get(b"content-length", b"0")
         if len(length) > 12 or int(length) > collection.longest:
             raise Refused(413, "too large", f"send at most {collection.longest} bytes at once")
-
-
-WANTED = {
-    b"idempotency-key", b"content-type", b"content-encoding", b"content-length",
-    b"x-forwarded-for",
-}  # fmt: skip
-
-
-def _unpacked_entries(
-    collection: Collection, body: bytes, key: tuple[int, bytes] | None, lines: bool, packed: bool
-) -> list[Entry]:
-    return collection.entries(_unpacked(body, collection.longest) if packed else body, key, lines)
 
 
 def _key(given: bytes | None) -> tuple[int, bytes] | None:

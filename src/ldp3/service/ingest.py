@@ -150,7 +150,7 @@ class Ingest:
                 self._ready.wait()
             taken, size = 0, 0
             for request in self._waiting[:GROUP]:
-                size += sum(len(entry.body) for entry in request.entries)
+                size += sum(len(entry.body) + len(entry.id) for entry in request.entries)
                 if taken and size > GROUP_BYTES:
                     break
                 taken += 1

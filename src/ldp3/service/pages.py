@@ -62,6 +62,7 @@ class Readings:
     address: str
     _store: Store | None = None
     _lock: Lock = field(default_factory=Lock)
+    _making: Lock = field(default_factory=Lock)
     _known: dict[tuple[object, ...], tuple[str, Any, float]] = field(default_factory=dict)
 
     def read(self, plan: Plan, reading: Callable[[Store, int], T]) -> T:
@@ -94,16 +95,16 @@ class Readings:
         It is made once for a tag; for the patient, who ask again and again, what took long is good
         for ten times as long.
         """
-        known = self._known.get(key)
-        if known is not None and (known[0] == tag or (patient and time.monotonic() < known[2])):
-            return known[0], known[1]
-        start = time.monotonic()
-        made = make()
-        self._known.pop(key, None)
-        self._known[key] = tag, made, start + 11 * (time.monotonic() - start)
-        while len(self._known) > REMEMBERED:
-            self._known.pop(next(iter(self._known)))
-        return tag, made
+        with self._making:  # who asks for the same waits for it
+            known, start = self._known.get(key), time.monotonic()
+            if known is not None and (known[0] == tag or (patient and start < known[2])):
+                return known[0], known[1]
+            made = make()
+            self._known.pop(key, None)
+            self._known[key] = tag, made, start + 11 * (time.monotonic() - start)
+            while len(self._known) > REMEMBERED:
+                self._known.pop(next(iter(self._known)))
+            return tag, made
 
 
 def tag_of(arrivals: Mapping[tuple[int, str], int]) -> str:
