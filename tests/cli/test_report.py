@@ -64,6 +64,8 @@ def test_one_chooses_what_to_write(command: Command, folder: Path, tmp_path: Pat
     only = ["-u", "l1", "-e", "1", "--format", "tex", "md"]
     code, _, err = command("report", folder, "--figures", tmp_path / "figures", *only)
     assert (code, err) == (0, f"{tmp_path / 'figures'}: 2 files.\n")
+    assert command("report", folder, "--figures", tmp_path / "quiet", *only, "-q") == (0, "", "")
+    assert len(list((tmp_path / "quiet").iterdir())) == 2
     said = refused(command, folder, "-o", tmp_path / "page.html", "--format", "tex")
     assert "--format says which --figures to write" in said
     assert "hold no metric 'kl'" in refused(command, folder, "-o", tmp_path / "p.html", "-u", "kl")

@@ -90,5 +90,6 @@ def report(
             say(f"{output}: {output.stat().st_size / 1e6:.1f} MB, works offline.")
     if figures is not None:
         formats = FORMATS if format is None else options.specs("--format", format)
+        made = plot(found, figures, formats=formats)
         if not quiet:
-            say(f"{figures}: {len(plot(found, figures, formats=formats))} files.")
+            say(f"{figures}: {len(made)} files.")
