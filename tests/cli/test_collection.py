@@ -785,7 +785,7 @@ def test_a_statement_says_of_a_sample_how_many_fake_users_swap_its_first_two(
     said = " ".join(out.split())
     assert "Of 100 people in a sample, “home” leads “cart” by 30 percentage points." in said
     assert f"{enough} beside as many people as in the sample" in said
-    assert f"{percent(enough / (100 + enough))} of fake reports" in said
+    assert f"swap once {percent(enough / (100 + enough))} of all reports are fake" in said
     cost = run(
         "attack cost -d sample.csv --column page --missing drop --overtake cart home -p oue -e 1"
     )[1]

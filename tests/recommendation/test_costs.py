@@ -47,22 +47,22 @@ def test_where_nothing_stands_out_or_much_is_misplaced_the_answer_is_called_usel
     out: int, misplaced: float
 ) -> None:
     """An l1 of 0.79 puts four people of ten under a wrong value."""
-    one = Worth(out, ("a", "b", "c")[:out], 0.01, misplaced, 0, 10**7, 0.5)
-    said = one.enough(1_000)
+    one = Worth(out, ("a", "b", "c")[:out], 0.01, misplaced, 0, 10**7, 25_481, 0.5)
+    said = one.enough()
     assert said.startswith("That is useless")
-    assert "`ldp3 size`" in said
+    assert "for 10 % under a wrong value about 25,000 people" in said
+    assert "more than 10,000,000,000 people" in replace(one, needed=10**10).enough()
     assert "10 MB" in one.cost(10**6, 80)
 
 
 def test_people_are_told_in_people() -> None:
-    one = Worth(3, ("a", "b", "c"), 0.01, 0.05, 2, 10**7, 0.5)
+    one = Worth(3, ("a", "b", "c"), 0.01, 0.05, 2, 10**7, 620_000, 0.5)
     assert one.expected(100_000, 9) == (
         "Of 100,000 people about 5,000 (5 %) will be counted under a wrong value; the 2 most "
         "frequent values come out in their order."
     )
-    # errors shrink with the root: 5 % become 2 % with 6.25 times the people
-    assert "That is rough: for 2 % about 620,000 people" in one.enough(100_000)
-    assert replace(one, misplaced=0.01).enough(100_000).startswith("That is good")
+    assert "That is rough: for 2 % under a wrong value about 620,000 people" in one.enough()
+    assert replace(one, misplaced=0.01).enough().startswith("That is good")
     assert "all values come out" in replace(one, ranked=9).expected(100_000, 9)
     assert "remains open" in replace(one, ranked=0).expected(100_000, 9)
     assert "comes out first" in replace(one, ranked=1).expected(100_000, 9)

@@ -202,6 +202,19 @@ def test_the_first_three_lines_say_what_how_wrong_and_whether_that_is_enough() -
     assert "ldp3 plan" not in "\n".join(bad)
 
 
+@pytest.mark.parametrize(
+    ("d", "epsilon", "goal"), [(16, 0.1, 0.1), (300, 1.0, 0.1), (300, 3, 0.02)]
+)
+def test_so_many_people_are_enough(d: int, epsilon: float, goal: float) -> None:
+    """Also from errors that are near the largest there is, which do not shrink with the root."""
+    data, asked = ldp3.load(f"zipf(d={d}, n=2000)"), (epsilon, "oue", "norm_sub")
+    few = ldp3.recommend(data, *asked, population=3_000 if goal > 0.02 else 100_000)
+    worth = few.answers[0].worth
+    assert worth.goal == goal
+    enough = ldp3.recommend(data, *asked, population=worth.needed)
+    assert 0.8 * goal < enough.answers[0].worth.misplaced < 1.25 * goal
+
+
 def test_prose_is_as_wide_as_the_terminal_and_code_as_it_is(found: Recommendation) -> None:
     wide = found.render(details=True).splitlines()
     narrow = found.render(width=60, details=True).splitlines()
@@ -231,7 +244,7 @@ def test_a_foreign_format_is_refused(found: Recommendation) -> None:
 def test_a_small_sample_says_so() -> None:
     data = Dataset("tiny", Labels(list("abcdefgh")), np.array([2, 1, 1, 1, 0, 0, 0, 1]))
     notes = ldp3.recommend(data, 1, "grr", "none").notes
-    assert any("67% of all people" in note for note in notes)
+    assert any("67 % of all people" in note for note in notes)
     assert any("as many people as the sample has" in note for note in notes)
 
 

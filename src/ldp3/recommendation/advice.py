@@ -221,7 +221,7 @@ def _section(found: Recommendation, advice: Advice) -> Iterator[Passage]:
     interval = f"{number(error.low)} to {number(error.high)}"
     measured = f"{names.measure(advice.metric)} will be {number(error.value)} ({interval})."
     choice = f"{best.name} at ε = {advice.epsilon:g}: {size} per report."
-    expected, enough = worth.expected(found.population, found.d), worth.enough(found.population)
+    expected, enough = worth.expected(found.population, found.d), worth.enough()
     if worth.useless:
         yield Items([expected, enough, f"The best there is: {choice} {measured}"])
     else:

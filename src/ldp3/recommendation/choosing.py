@@ -34,8 +34,8 @@ from ldp3.progress import Progress
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.recommendation import race
 from ldp3.recommendation.advice import Advice, ValueInterval
-from ldp3.recommendation.contest import Combination, Contest, Question
-from ldp3.recommendation.costs import in_order, worth
+from ldp3.recommendation.contest import Combination, Contest, Question, raw_errors
+from ldp3.recommendation.costs import MOST_PEOPLE, in_order, worth
 from ldp3.recommendation.populations import POINTS
 from ldp3.results.verdict import USUAL, Candidate, Interval
 from ldp3.types import Dataset
@@ -49,6 +49,7 @@ USUAL_METHODS = PostProcessor.sets["usual"]
 REASONS = "fewer bits per report", "less work for the server"
 VALUES_SHOWN = 5  # whose intervals are told
 CHECKS = 2  # collections on each population for these intervals
+SEARCHES, FEW = 3, 4  # numbers of people that are tried, on so many populations
 EDGES = 32  # that a command spells out
 
 
@@ -87,6 +88,12 @@ class Answers:
         values, unheld, at_once = self._values(epsilon, best.protocol, off)
         oracle = self._oracle(epsilon, best.protocol)
         level = 1 - contest.rules.alpha
+        good_for = worth(
+            oracle, self._n, self.sample, at_once, off, in_order(estimates, truths, level)
+        )
+        if good_for.useless or good_for.misplaced > good_for.goal:
+            pair = best.protocol, best.method
+            good_for = replace(good_for, needed=self._needed(epsilon, pair, good_for.goal))
         return Advice(
             epsilon,
             metric,
@@ -107,7 +114,7 @@ class Answers:
             values,
             unheld,
             at_once,
-            worth(oracle, self._n, self.sample, at_once, off, in_order(estimates, truths, level)),
+            good_for,
             command(oracle, best.protocol, best.method, self.sample, ex.plugins),
         )
 
@@ -168,18 +175,42 @@ class Answers:
         )
         return shown, noise.farthest(np.zeros(1), level), noise.farthest(f, level)
 
-    def _checks(self, epsilon: float, chosen: Combination) -> tuple[FloatArray, FloatArray]:
-        """Estimates in new collections on likely populations, one row each, and the truth."""
+    def _needed(self, epsilon: float, chosen: Combination, goal: float) -> int:
+        """With how many people this share of them is counted under a wrong value.
+
+        Without post-processing the share shrinks with the root of the people; from the number that
+        follows on, which is enough for a better method, it is searched downwards.
+        """
+        oracle, f = self._oracle(epsilon, chosen[0]), self.sample.frequencies
+        share = float(raw_errors(oracle.noise(f, self._n).variance(f))[0]) / 2
+        people = float(self._n)
+        for _ in range(SEARCHES):
+            people *= (share / goal) ** 2
+            if people >= MOST_PEOPLE:
+                return MOST_PEOPLE
+            estimates, truths = self._checks(epsilon, chosen, max(round(people), 1))
+            share = float(np.abs(estimates - truths).sum(axis=1).mean()) / 2
+        return round(people * (share / goal) ** 2)
+
+    def _checks(
+        self, epsilon: float, chosen: Combination, people: int | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Estimates in new collections on likely populations, one row each, and the truth.
+
+        With another number of `people`, on a few of them.
+        """
         ex, (protocol, method) = self.contest.simulator.experiment, chosen
         executor, threads, progress = self._run_by
-        likely = self.contest.rules.weights > 0
+        likely = [ex.datasets[i] for i in np.flatnonzero(self.contest.rules.weights)]
+        if people is not None:
+            likely = [data.scaled(people) for data in likely[:: -(-len(likely) // FEW)]]
         checks: Experiment = replace(
             ex,
-            datasets=tuple(data for data, there in zip(ex.datasets, likely, strict=True) if there),
+            datasets=tuple(likely),
             epsilons=(epsilon,),
             protocols=tuple(c for c in ex.protocols if c.spec == protocol),
             methods=tuple(c for c in ex.methods if c.spec in ("none", method)),
-            repeats=CHECKS,
+            repeats=CHECKS if people is None else 1,
             repeats_asked=True,
             attacks=(NOBODY,),
             seed=ex.seed + 1,  # not the collections that chose it
@@ -191,8 +222,8 @@ class Answers:
         kept = results.estimates
         assert kept is not None
         rows = kept.filter(method=method).select("dataset", "frequencies").rows()
-        data = self.contest.simulator.datasets
-        return np.array([f for _, f in rows]), np.array([data[n].frequencies for n, _ in rows])
+        truths = {data.name: data.frequencies for data in likely}
+        return np.array([f for _, f in rows]), np.array([truths[name] for name, _ in rows])
 
     def _oracle(self, epsilon: float, protocol: str) -> FrequencyOracle:
         return self.contest.simulator.oracle(self.contest.cell(epsilon, protocol))

@@ -20,6 +20,7 @@ MOST_TIMED = 2**20  # reports that are timed
 USELESS = 0.25  # share of the people under a wrong value from which on it is no distribution
 ROUGH, GOOD = 0.1, 0.02  # shares that say something, and that say all that most people ask for
 NAMED = 8  # values that stand out, named
+MOST_PEOPLE = 10**10  # that a collection is imagined with
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,8 @@ class Worth:
         How many of the most frequent values come out in the right order, with that confidence.
     traffic
         Bytes of all reports.
+    needed
+        People for the next better word: `ROUGH`, if it is useless, or `GOOD`.
     server
         Seconds of one core to count and decode them, measured here and now.
     """
@@ -117,12 +120,18 @@ class Worth:
     misplaced: float
     ranked: int
     traffic: int
+    needed: int
     server: float = field(compare=False)
 
     @property
     def useless(self) -> bool:
         """Whether it tells next to nothing."""
         return not self.standing_out or self.misplaced >= USELESS
+
+    @property
+    def goal(self) -> float:
+        """The share under a wrong value that would deserve the next better word."""
+        return ROUGH if self.useless else GOOD
 
     def expected(self, people: int, d: int) -> str:
         """What error to expect, in people's terms."""
@@ -139,22 +148,18 @@ class Worth:
         )
         return f"{said}; {alone}."
 
-    def enough(self, people: int) -> str:
+    def enough(self) -> str:
         """Whether that is enough, or how many people would be."""
-        if self.useless:
-            goal = f"for {percent(ROUGH)} under a wrong value about {self._needed(people, ROUGH)}"
-            return (
-                f"That is useless: {goal} people are needed (`ldp3 size` says it precisely), or a "
-                f"larger ε, or fewer values: `bins` for numbers, `top` for the most frequent."
-            )
-        if self.misplaced > GOOD:
-            goal = f"for {percent(GOOD)} about {self._needed(people, GOOD)}"
-            return f"That is rough: {goal} people are needed (`ldp3 size` says it precisely)."
-        return "That is good; half the error takes about four times as many people."
-
-    def _needed(self, people: int, goal: float) -> str:
-        """Errors shrink with the root of the people."""
-        return _people(people * (max(self.misplaced, USELESS if self.useless else 0) / goal) ** 2)
+        if self.misplaced <= GOOD and not self.useless:
+            return "That is good; half the error takes about four times as many people."
+        many = "more than" if self.needed >= MOST_PEOPLE else "about"
+        goal = f"for {percent(self.goal)} under a wrong value {many} {_people(self.needed)}"
+        if not self.useless:
+            return f"That is rough: {goal} people are needed."
+        return (
+            f"That is useless: {goal} people are needed, or a larger ε, or fewer values: `bins` "
+            f"for numbers, `top` for the most frequent."
+        )
 
     def sentences(self, d: int, confidence: float) -> str:
         """Which values can be read, in words."""
@@ -188,6 +193,7 @@ def worth(
         float(off.sum(axis=1).mean() / 2),
         ranked,
         -(-n * oracle.report_bits // 8),
+        0,
         measure(oracle).server(n),
     )
 

@@ -203,8 +203,8 @@ def _notes(simulator: Simulator, sample: Dataset, population: int | None) -> Ite
     once = int(np.count_nonzero(sample.histogram == 1))
     if once >= 0.05 * sample.n:
         yield (
-            f"About {once / sample.n:.0%} of all people hold values that are not in the sample or "
-            f"in it once (Good and Turing's estimate): a larger one would tell more."
+            f"About {percent(once / sample.n)} of all people hold values that are not in the "
+            f"sample or in it once (Good and Turing's estimate): a larger one would tell more."
         )
     yield (
         f"The list of the {sample.d:,} values must be public: one that was read from private data "
