@@ -75,6 +75,11 @@ def test_the_most_robust_wins_and_its_price_is_said() -> None:
     said = next(note for note in robust.notes if "fake users" in note)
     assert "with 1,053 fake users" in said
     assert "One fake user weighs as 1.6 honest ones" in said
+    first, second, third = robust.render().splitlines()[:3]
+    assert "with 1,053 fake ones beside them" in first + second
+    assert "more people do not help" in second + third
+    misplaced = robust.answers[0].worth.misplaced  # half of ℓ1, in other collections
+    assert misplaced == pytest.approx(robust.best.error.value / 2, rel=0.15)
 
 
 def test_errors_are_never_below_those_without_attackers() -> None:

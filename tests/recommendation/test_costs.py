@@ -23,10 +23,9 @@ def test_every_cost_is_measured(name: str) -> None:
 
 def test_values_above_the_noise_of_all_stand_out() -> None:
     data = Dataset("few", Labels(["a", "b", "c", "d"]), np.array([1, 6, 3, 0]))
-    one = worth(ldp3.oracle("grr", 1.0, 4), 1_000, data, 0.2, np.full((5, 4), 0.02), ranked=2)
+    one = worth(ldp3.oracle("grr", 1.0, 4), 1_000, data, 0.2, misplaced=0.04, ranked=2)
     assert one.labels == ("b", "c")
     assert one.standing_out == 2
-    assert one.misplaced == pytest.approx(0.04)  # half of an l1 of 0.08
     assert one.traffic == 250  # two bits each
     assert one.server > 0
     assert not one.useless
@@ -47,7 +46,7 @@ def test_where_nothing_stands_out_or_much_is_misplaced_the_answer_is_called_usel
     out: int, misplaced: float
 ) -> None:
     """An l1 of 0.79 puts four people of ten under a wrong value."""
-    one = Worth(out, ("a", "b", "c")[:out], 0.01, misplaced, 0, 10**7, 25_481, 0.5)
+    one = Worth(out, ("a", "b", "c")[:out], 0.01, misplaced, 0, 10**7, 25_481, 0, 0.5)
     said = one.enough()
     assert said.startswith("That is useless")
     assert "for 10 % under a wrong value about 25,000 people" in said
@@ -56,13 +55,16 @@ def test_where_nothing_stands_out_or_much_is_misplaced_the_answer_is_called_usel
 
 
 def test_people_are_told_in_people() -> None:
-    one = Worth(3, ("a", "b", "c"), 0.01, 0.05, 2, 10**7, 620_000, 0.5)
+    one = Worth(3, ("a", "b", "c"), 0.01, 0.05, 2, 10**7, 620_000, 0, 0.5)
     assert one.expected(100_000, 9) == (
         "Of 100,000 people about 5,000 (5 %) will be counted under a wrong value; the 2 most "
         "frequent values come out in their order."
     )
     assert "That is rough: for 2 % under a wrong value about 620,000 people" in one.enough()
     assert replace(one, misplaced=0.01).enough().startswith("That is good")
+    beside = replace(one, fakes=1_010)
+    assert beside.expected(100_000, 9).startswith("Of 100,000 people, with 1,010 fake ones beside")
+    assert beside.enough().startswith("That is rough; more people do not help")
     assert "all values come out" in replace(one, ranked=9).expected(100_000, 9)
     assert "remains open" in replace(one, ranked=0).expected(100_000, 9)
     assert "comes out first" in replace(one, ranked=1).expected(100_000, 9)

@@ -24,9 +24,10 @@ from pathlib import Path
 import numpy as np
 
 from ldp3.arrays import BoolArray, FloatArray, IntArray
+from ldp3.attacks.targets import fake_count
 from ldp3.domain import Bins, Domain, Grid, Integers
 from ldp3.edges import day
-from ldp3.experiment.grid import NOBODY, Experiment
+from ldp3.experiment.grid import Experiment
 from ldp3.experiment.run import run
 from ldp3.experiment.simulator import Simulator
 from ldp3.postprocessing.base import PostProcessor
@@ -83,16 +84,17 @@ class Answers:
         tied = [c for c, left in zip(candidates, standing.left, strict=True) if left]
         order = sorted((c for c in tied if c != best), key=lambda c: c.worse.value)
         named = {(c.protocol, c.method): c for c in candidates}
-        estimates, truths = self._checks(epsilon, (best.protocol, best.method))
-        off = np.abs(estimates - truths)
-        values, unheld, at_once = self._values(epsilon, best.protocol, off)
+        pair = best.protocol, best.method
+        checks = self._checks(epsilon, pair)
+        values, unheld, at_once = self._values(epsilon, best.protocol, checks[0].off)
         oracle = self._oracle(epsilon, best.protocol)
         level = 1 - contest.rules.alpha
-        good_for = worth(
-            oracle, self._n, self.sample, at_once, off, in_order(estimates, truths, level)
-        )
-        if good_for.useless or good_for.misplaced > good_for.goal:
-            pair = best.protocol, best.method
+        worst = max(checks, key=lambda check: check.misplaced)  # clean, or under an attack
+        ranked = in_order(worst.estimates, worst.truths, level)
+        good_for = worth(oracle, self._n, self.sample, at_once, worst.misplaced, ranked)
+        if len(checks) > 1:
+            good_for = replace(good_for, fakes=fake_count(ex.fake_users[0], self._n))
+        elif good_for.useless or good_for.misplaced > good_for.goal:
             good_for = replace(good_for, needed=self._needed(epsilon, pair, good_for.goal))
         return Advice(
             epsilon,
@@ -188,14 +190,13 @@ class Answers:
             people *= (share / goal) ** 2
             if people >= MOST_PEOPLE:
                 return MOST_PEOPLE
-            estimates, truths = self._checks(epsilon, chosen, max(round(people), 1))
-            share = float(np.abs(estimates - truths).sum(axis=1).mean()) / 2
+            share = self._checks(epsilon, chosen, max(round(people), 1))[0].misplaced
         return round(people * (share / goal) ** 2)
 
     def _checks(
         self, epsilon: float, chosen: Combination, people: int | None = None
-    ) -> tuple[FloatArray, FloatArray]:
-        """Estimates in new collections on likely populations, one row each, and the truth.
+    ) -> "list[Check]":
+        """New collections on likely populations, without attackers and with those of each attack.
 
         With another number of `people`, on a few of them.
         """
@@ -212,7 +213,6 @@ class Answers:
             methods=tuple(c for c in ex.methods if c.spec in ("none", method)),
             repeats=CHECKS if people is None else 1,
             repeats_asked=True,
-            attacks=(NOBODY,),
             seed=ex.seed + 1,  # not the collections that chose it
             keep="estimates",
         )
@@ -221,12 +221,35 @@ class Answers:
             raise KeyboardInterrupt
         kept = results.estimates
         assert kept is not None
-        rows = kept.filter(method=method).select("dataset", "frequencies").rows()
         truths = {data.name: data.frequencies for data in likely}
-        return np.array([f for _, f in rows]), np.array([truths[name] for name, _ in rows])
+        return [
+            Check(
+                np.array(part["frequencies"].to_list()),
+                np.array([truths[n] for n in part["dataset"]]),
+            )
+            for part in kept.filter(method=method).partition_by("attack", maintain_order=True)
+        ]
 
     def _oracle(self, epsilon: float, protocol: str) -> FrequencyOracle:
         return self.contest.simulator.oracle(self.contest.cell(epsilon, protocol))
+
+
+@dataclass(frozen=True, eq=False)
+class Check:
+    """Estimates of simulated collections, one row each, and the frequencies of honest people."""
+
+    estimates: FloatArray
+    truths: FloatArray
+
+    @property
+    def off(self) -> FloatArray:
+        """How far each estimate is off."""
+        return np.abs(self.estimates - self.truths)
+
+    @property
+    def misplaced(self) -> float:
+        """The share of the people that is counted under a wrong value, in the mean."""
+        return float(self.off.sum(axis=1).mean() / 2)
 
 
 @dataclass(frozen=True, eq=False)

@@ -110,6 +110,8 @@ class Worth:
         Bytes of all reports.
     needed
         People for the next better word: `ROUGH`, if it is useless, or `GOOD`.
+    fakes
+        Fake users beside them, who do their worst.
     server
         Seconds of one core to count and decode them, measured here and now.
     """
@@ -121,6 +123,7 @@ class Worth:
     ranked: int
     traffic: int
     needed: int
+    fakes: int
     server: float = field(compare=False)
 
     @property
@@ -136,7 +139,8 @@ class Worth:
     def expected(self, people: int, d: int) -> str:
         """What error to expect, in people's terms."""
         wrong = f"about {_people(self.misplaced * people)} ({percent(self.misplaced)})"
-        said = f"Of {people:,} people {wrong} will be counted under a wrong value"
+        beside = f", with {self.fakes:,} fake ones beside them," if self.fakes else ""
+        said = f"Of {people:,} people{beside} {wrong} will be counted under a wrong value"
         if self.ranked >= d:
             return f"{said}; all values come out in their order."
         if self.ranked > 1:
@@ -150,6 +154,9 @@ class Worth:
 
     def enough(self) -> str:
         """Whether that is enough, or how many people would be."""
+        if self.fakes:
+            good = "useless" if self.useless else "rough" if self.misplaced > GOOD else "good"
+            return f"That is {good}; more people do not help against the same share of fake ones."
         if self.misplaced <= GOOD and not self.useless:
             return "That is good; half the error takes about four times as many people."
         many = "more than" if self.needed >= MOST_PEOPLE else "about"
@@ -181,18 +188,24 @@ class Worth:
 
 
 def worth(
-    oracle: FrequencyOracle, n: int, sample: Dataset, threshold: float, off: FloatArray, ranked: int
+    oracle: FrequencyOracle,
+    n: int,
+    sample: Dataset,
+    threshold: float,
+    misplaced: float,
+    ranked: int,
 ) -> Worth:
-    """Of `n` reports, where values are off by `off`, one row for each simulated collection."""
+    """Of `n` reports, where this share is misplaced and so many values are ranked."""
     order = np.argsort(-sample.frequencies, kind="stable")
     out = int(np.count_nonzero(sample.frequencies > threshold))
     return Worth(
         out,
         tuple(sample.labels[v] for v in order[: min(out, NAMED)]),
         threshold,
-        float(off.sum(axis=1).mean() / 2),
+        misplaced,
         ranked,
         -(-n * oracle.report_bits // 8),
+        0,
         0,
         measure(oracle).server(n),
     )
