@@ -242,7 +242,9 @@ def _as_good(found: Recommendation, advice: Advice) -> Iterator[str]:
     if far:
         most = percent(max(_behind(c, advice) for c in far))
         one = "combination is" if len(far) == 1 else "combinations are"
-        yield f"{len(far)} more {one} behind by up to {most}, but not shown to be worse."
+        why = {"sample": " by so small a sample", "budget": " in the time that is allowed"}
+        shown = f"not shown to be worse{why.get(advice.reason, '')}"
+        yield f"{len(far)} more {one} behind by up to {most}, but {shown}."
 
 
 def _open(found: Recommendation, advice: Advice) -> Iterator[str]:

@@ -30,6 +30,7 @@ from ldp3.edges import day
 from ldp3.experiment.grid import Experiment
 from ldp3.experiment.run import run
 from ldp3.experiment.simulator import Simulator
+from ldp3.noise import Noise
 from ldp3.postprocessing.base import PostProcessor
 from ldp3.progress import Progress
 from ldp3.protocols.base import FrequencyOracle
@@ -170,12 +171,19 @@ class Answers:
         oracle, f = self._oracle(epsilon, protocol), self.sample.frequencies
         noise = oracle.noise(self.sample.scaled(self._n).frequencies, self._n)
         top = np.argsort(-f, kind="stable")[:VALUES_SHOWN]
-        raw = [noise.farthest(f[[v]], level) for v in top]
+        at_once = noise.farthest(f, level)
+        if noise.correlated:  # a value by itself by the normal law; unheld is where it is worst
+            each = [Noise(float(v)) for v in noise.variance(f)]
+            raw = [each[v].farthest(np.zeros(1), level) for v in top]
+            unheld = max(each, key=lambda one: one.floor).farthest(np.zeros(1), level)
+        else:
+            raw = [noise.farthest(f[[v]], level) for v in top]
+            unheld = noise.farthest(np.zeros(1), level)
         shown = tuple(
             ValueInterval(self.sample.labels[v], float(f[v]), wide, float(refined[v]))
             for v, wide in zip(top, raw, strict=True)
         )
-        return shown, noise.farthest(np.zeros(1), level), noise.farthest(f, level)
+        return shown, unheld, at_once
 
     def _needed(self, epsilon: float, chosen: Combination, goal: float) -> int:
         """With how many people this share of them is counted under a wrong value.
