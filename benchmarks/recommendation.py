@@ -15,7 +15,7 @@ import numpy as np
 import ldp3
 from ldp3.experiment.schedule import forecast
 from ldp3.experiment.simulator import Simulator
-from ldp3.recommendation import race
+from ldp3.recommendation.contest import looks_of
 from ldp3.recommendation.populations import Populations
 from ldp3.recommendation.recommend import entered
 from ldp3.recommendation.requirements import Requirements, Threat
@@ -40,7 +40,7 @@ def promised(sample: ldp3.Dataset) -> tuple[float, float]:
     _, ex, _ = entered(sample, 1.0, *asked)
     simulator = Simulator(replace(ex, repeats=1, repeats_asked=True, limit=False))
     one = sum(forecast(simulator, 1).seconds.values())
-    many, looks = len(Populations(sample, sample.n, 0).world_of), race.looks(sample.d)
+    many, looks = len(Populations(sample, sample.n, 0).world_of), looks_of(ex)
     return many * looks[0] * one, many * looks[-1] * one
 
 

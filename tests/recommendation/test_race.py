@@ -144,6 +144,7 @@ def test_repeats_double_and_are_fewer_for_many_values() -> None:
     assert looks(256) == (1, 2, 4)
     assert looks(4096) == (1, 2)
     assert looks(100_000) == (1,)
+    assert (looks(32, slow=True), looks(100_000, slow=True)) == ((1, 2), (1,))
 
 
 def test_populations_count_by_how_likely_they_are() -> None:

@@ -202,6 +202,17 @@ def test_the_first_three_lines_say_what_how_wrong_and_whether_that_is_enough() -
     assert "ldp3 plan" not in "\n".join(bad)
 
 
+def test_a_protocol_whose_errors_hang_together_takes_part_though_its_raw_noise_is_larger() -> None:
+    data = ldp3.load("gaussian(d=32, n=2000)")
+    found = ldp3.recommend(data, 1, metrics="emd", methods=["norm_sub", "ems"], population=20_000)
+    assert found.answers[0].methods["sw"] == 2
+    assert not any("SW (" in note for note in found.notes)
+    found = ldp3.recommend(data, 1, "sw", "ems", "emd", population=20_000)
+    answer = found.answers[0]
+    assert answer.all_at_once >= max(value.raw for value in answer.values)
+    assert found.render(details=True)
+
+
 @pytest.mark.parametrize(
     ("d", "epsilon", "goal"), [(16, 0.1, 0.1), (300, 1.0, 0.1), (300, 3, 0.02)]
 )

@@ -96,7 +96,7 @@ def recommend(
             asked = chosen, options.specs("-m", methods), measures
             threat = Threat(fake_users, options.specs("-a", attack), targets)
             _, ex, _ = entered(users, budgets, *asked, population, wanted, seed, plugins, threat)
-            _dry_run(users.d, len(Populations(users, users.n, seed).world_of), ex, threads)
+            _dry_run(len(Populations(users, users.n, seed).world_of), ex, threads)
             return
         console = Console(quiet=quiet)
         console.notes(said_of(*(e for e in budgets if e <= LARGEST_EPSILON)))
@@ -153,14 +153,14 @@ def _own_edges(domain: "Domain", reading: "Reading") -> list[str]:
     return []
 
 
-def _dry_run(d: int, many: int, ex: "Experiment", threads: int | None) -> None:
+def _dry_run(many: int, ex: "Experiment", threads: int | None) -> None:
     """What would compete, and for how long at most."""
     from ldp3.experiment.schedule import forecast
     from ldp3.experiment.simulator import Simulator
-    from ldp3.recommendation import race
+    from ldp3.recommendation.contest import looks_of
 
     simulator = Simulator(replace(ex, repeats=1, repeats_asked=True, limit=False))
-    one, looks = forecast(simulator, threads).elapsed, race.looks(d)
+    one, looks = forecast(simulator, threads).elapsed, looks_of(ex)
     combinations = sum(int(simulator.applies(cell).sum()) for cell in simulator.cells)
     show(f"protocols  {' '.join(c.spec for c in ex.protocols)}")
     show(f"methods    {' '.join(c.spec for c in ex.methods)}")

@@ -24,8 +24,9 @@ from ldp3.experiment.outcomes import Outcome
 from ldp3.experiment.schedule import Wanted
 from ldp3.experiment.simulator import Simulator
 from ldp3.noise import PureNoise
+from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import PostProcessor
-from ldp3.protocols.base import PureOracle
+from ldp3.protocols.base import PureOracle, build_oracle
 from ldp3.recommendation import race
 from ldp3.recommendation.populations import Populations
 from ldp3.recommendation.race import Rules, Standing
@@ -59,7 +60,7 @@ class Contest:
         self.world_of: IntArray = populations.world_of
         per_world = np.bincount(self.world_of, minlength=len(populations.worlds))
         weights = (populations.believed / np.maximum(per_world, 1))[self.world_of]
-        self.rules = Rules(alpha, margin, race.looks(populations.sample.d), weights)
+        self.rules = Rules(alpha, margin, looks_of(ex), weights)
         self.metrics = [c.spec for c in ex.metrics]
         more = tuple(Choice(name, name) for name in CONTROLS if name not in self.metrics)
         self.simulator = Simulator(
@@ -237,6 +238,13 @@ class Contest:
             f"{overtaking(oracle, int(first - second)).fake:,} of them swap the two most frequent "
             f"values, if frequencies are as in the sample."
         ]
+
+
+def looks_of(ex: Experiment) -> tuple[int, ...]:
+    """Repeats after which a contest looks; errors that hang together take slow methods."""
+    modules, d = load_plugins(ex.plugins), ex.datasets[0].d
+    made = (build_oracle(c.thing, *modules, epsilon=ex.epsilons[0], d=d) for c in ex.protocols)
+    return race.looks(d, any(oracle.correlated for oracle in made))
 
 
 def raw_errors(variance: FloatArray) -> FloatArray:

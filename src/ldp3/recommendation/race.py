@@ -36,6 +36,7 @@ from ldp3.arrays import BoolArray, FloatArray, IntArray
 from ldp3.recommendation.populations import MANY
 
 MOST_REPEATS = {32: 8, 256: 4, MANY: 2}  # up to so many values; beyond, one
+FEW_REPEATS = 2  # where methods take a hundred times as long
 DECIDED = 0.9  # share of the sample in the uncertainty from which on a larger one is needed
 
 Reason = Literal["separated", "equal", "sample", "budget"]
@@ -68,9 +69,10 @@ class Rules:
         return quantile(level, self.weights)
 
 
-def looks(d: int) -> tuple[int, ...]:
-    """Repeats on each population: fewer for many values, where collections cost more."""
+def looks(d: int, slow: bool = False) -> tuple[int, ...]:
+    """Repeats on each population: fewer for many values or `slow` methods, where they cost more."""
     most = next((repeats for values, repeats in MOST_REPEATS.items() if d <= values), 1)
+    most = min(most, FEW_REPEATS) if slow else most
     return tuple(2**k for k in range(most.bit_length()))
 
 
