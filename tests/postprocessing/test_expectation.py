@@ -32,11 +32,11 @@ def emd(truth: FloatArray, f: FloatArray) -> float:
 def test_no_distribution_is_more_likely_than_em_by_more_than_it_says() -> None:
     truth, estimate = collected(100_000)
     likelihood, f = Likelihood.of(estimate), ldp3.postprocess("em")(estimate)
-    reached = likelihood.log(likelihood.channel.forward(f))
+    reached = likelihood.log(likelihood.forward(f))
     assert likelihood.gap(f) <= GAP
     for other in (truth, ldp3.postprocess("adaptive_em")(estimate), f * np.linspace(1, 1.1, D)):
         other = other / other.sum()
-        gained = likelihood.log(likelihood.channel.forward(other)) - reached
+        gained = likelihood.log(likelihood.forward(other)) - reached
         assert gained <= likelihood.gap(f) + 1e-6
 
 

@@ -69,3 +69,11 @@ def test_people_are_told_in_people() -> None:
     assert "remains open" in replace(one, ranked=0).expected(100_000, 9)
     assert "comes out first" in replace(one, ranked=1).expected(100_000, 9)
     assert "(above 120 %)" in replace(one, threshold=1.2).sentences(9, 0.95)
+
+
+def test_where_people_lie_is_worth_something_though_no_value_stands_out() -> None:
+    known = dict(labels=(), threshold=0.5, ranked=0, traffic=1, needed=0, fakes=0, server=0.0)
+    alone = Worth(standing_out=0, misplaced=0.05, **known)  # type: ignore[arg-type]
+    assert alone.useless
+    assert not replace(alone, by_order=True).useless
+    assert replace(alone, by_order=True, misplaced=0.9).useless

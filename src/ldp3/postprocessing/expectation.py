@@ -3,14 +3,13 @@
 One step costs what the protocol's channel costs in either direction, O(d) for the square wave.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import ClassVar, final
 
 import numpy as np
 
 from ldp3.arrays import FloatArray, IntArray
-from ldp3.noise import Channel
 from ldp3.postprocessing.base import PostProcessor
 from ldp3.randomness import stream
 from ldp3.types import Estimate, Oracle
@@ -24,9 +23,13 @@ SMOOTHINGS = tuple(0.03 * 4.0**-j for j in range(14))  # of a wave of k halves: 
 EACH = 12  # steps with each of them
 PLAIN = 25, 50, 100, 200, 400, 800  # steps without, after those
 FOLDS = 3
-WORSE = 6.0  # log-likelihood on reports that were set aside, below its best: far enough
+WORSE = 2.0  # log-likelihood on reports that were set aside, below its best: far enough
 LEAST = 1e-9  # factor of a step
+DENSE = 2**15  # entries of a channel that is written down
 RESTING = 1e-9  # mass that is still moved between two stops
+
+
+Map = Callable[[FloatArray], FloatArray]
 
 
 @dataclass(frozen=True)
@@ -35,19 +38,25 @@ class Likelihood:
 
     Parameters
     ----------
-    channel
-        Probability of each report given each value.
+    forward, backward
+        The channel: the distribution of reports, and for each value the mean of their weights.
     reports
         How often each report was sent.
     """
 
-    channel: Channel
+    forward: Map
+    backward: Map
     reports: IntArray
 
     @classmethod
     def of(cls, estimate: Estimate) -> "Likelihood":
-        assert estimate.channel is not None
-        return cls(estimate.channel, estimate.tally.total)
+        channel, reports = estimate.channel, estimate.tally.total
+        assert channel is not None
+        if estimate.d * len(reports) > DENSE:
+            return cls(channel.forward, channel.backward, reports)
+        # a small matrix is faster than any function
+        matrix = np.array([channel.forward(row) for row in np.eye(estimate.d)]).T
+        return cls(matrix.__matmul__, np.ascontiguousarray(matrix.T).__matmul__, reports)
 
     @property
     def n(self) -> int:
@@ -59,14 +68,14 @@ class Likelihood:
 
     def gradient(self, expected: FloatArray) -> FloatArray:
         """By which factor EM changes each frequency; 1 in the mean over the frequencies."""
-        return self.channel.backward(self.reports / np.maximum(expected, 1e-300)) / self.n
+        return self.backward(self.reports / np.maximum(expected, 1e-300)) / self.n
 
     def gap(self, frequencies: FloatArray) -> float:
         """How much log-likelihood any distribution could gain over these frequencies, at most.
 
         The likelihood is concave, so it lies below its tangent.
         """
-        return self.n * float(self.gradient(self.channel.forward(frequencies)).max() - 1)
+        return self.n * float(self.gradient(self.forward(frequencies)).max() - 1)
 
 
 def climb(likelihood: Likelihood, d: int) -> FloatArray:
@@ -76,13 +85,13 @@ def climb(likelihood: Likelihood, d: int) -> FloatArray:
     Roweis, 2003): each step is as safe as one of EM, and there are far fewer of them.
     """
     f, power = np.full(d, 1 / d), 1.0
-    expected = likelihood.channel.forward(f)
+    expected = likelihood.forward(f)
     reached, step = likelihood.log(expected), likelihood.gradient(expected)
     for _ in range(STEPS):
         if likelihood.n * (step.max() - 1) <= GAP:
             break
         ahead = _stepped(f, step, power)
-        expected = likelihood.channel.forward(ahead)
+        expected = likelihood.forward(ahead)
         log = likelihood.log(expected)
         if log < reached and power > 1:
             power = 1.0
@@ -135,7 +144,7 @@ class EMS(PostProcessor):
     def refine(self, estimate: Estimate) -> FloatArray:
         likelihood, f, before = Likelihood.of(estimate), _even(estimate), -np.inf
         for _ in range(STEPS):
-            expected = likelihood.channel.forward(f)
+            expected = likelihood.forward(f)
             log = likelihood.log(expected)
             if abs(log - before) < 1e-3:
                 break
@@ -184,14 +193,14 @@ class AdaptiveEM(PostProcessor):
 
     def refine(self, estimate: Estimate) -> FloatArray:
         whole = Likelihood.of(estimate)
-        power, start = _power(whole.channel, estimate.d), _even(estimate)
+        power, start = _power(whole, estimate.d), _even(estimate)
         rng, rest, told = stream(0, "adaptive_em"), whole.reports.astype(np.int64), []
         for left in range(FOLDS, 0, -1):
             aside = rng.binomial(rest, 1 / left)
             rest = rest - aside
             if 0 < aside.sum() < whole.n:
-                others = Likelihood(whole.channel, whole.reports - aside)
-                told.append(_told(others, start, power, Likelihood(whole.channel, aside)))
+                others = replace(whole, reports=whole.reports - aside)
+                told.append(_told(others, start, power, replace(whole, reports=aside)))
         reached = min(map(len, told), default=1)
         best = int(np.argmax(np.sum([each[:reached] for each in told], axis=0)))
         return [f for f, _ in zip(_way(whole, start, power), range(best + 1), strict=False)][-1]
@@ -203,7 +212,7 @@ def _told(
     """How likely reports that were set aside are, at each stop on the way of the others."""
     told: list[float] = []
     for f in _way(likelihood, start, power):
-        told.append(aside.log(aside.channel.forward(f)))
+        told.append(aside.log(aside.forward(f)))
         if len(told) > 4 and told[-1] < max(told) - WORSE:
             break
     return told
@@ -217,7 +226,7 @@ def _way(likelihood: Likelihood, f: FloatArray, power: float) -> Iterator[FloatA
     for smoothing, steps in [*((s, EACH) for s in SMOOTHINGS), *((0.0, some) for some in PLAIN)]:
         kept, before = np.exp(-smoothing * halves), f
         for _ in range(steps):
-            step = likelihood.gradient(likelihood.channel.forward(f))
+            step = likelihood.gradient(likelihood.forward(f))
             f = _stepped(f, step, power)
             if smoothing:
                 f = np.maximum(idct(kept * dct(f, norm="ortho"), norm="ortho"), 0)
@@ -227,7 +236,7 @@ def _way(likelihood: Likelihood, f: FloatArray, power: float) -> Iterator[FloatA
             return
 
 
-def _power(channel: Channel, d: int) -> float:
+def _power(channel: Likelihood, d: int) -> float:
     """To which power the factors of EM may be raised, so that it is fast and does not overshoot.
 
     EM on reports that tell a share ρ of what the values would tell needs 1/ρ times the steps of

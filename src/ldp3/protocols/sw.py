@@ -308,7 +308,10 @@ class WaveNoise(Noise):
         """Variance of the estimates, if these are the frequencies.
 
         Where they are no distribution, the shares of the reports stand for what follows from them.
+        Of values that are not all, and so not said which, it is that of the loudest.
         """
+        if len(frequencies) != self.channel.d:
+            return np.full(len(frequencies), np.max(self.base))
         shares = self._shares(frequencies)
         return np.maximum(self.channel.spread(shares) - frequencies, 0) / self.n
 

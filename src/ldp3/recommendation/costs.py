@@ -114,6 +114,8 @@ class Worth:
         Fake users beside them, who do their worst.
     server
         Seconds of one core to count and decode them, measured here and now.
+    by_order
+        Whether the protocol tells where people lie, not single values.
     """
 
     standing_out: int
@@ -125,11 +127,13 @@ class Worth:
     needed: int
     fakes: int
     server: float = field(compare=False)
+    by_order: bool = False
 
     @property
     def useless(self) -> bool:
         """Whether it tells next to nothing."""
-        return not self.standing_out or self.misplaced >= USELESS
+        told = self.standing_out > 0 or self.by_order
+        return not told or self.misplaced >= USELESS
 
     @property
     def goal(self) -> float:
@@ -208,6 +212,7 @@ def worth(
         0,
         0,
         measure(oracle).server(n),
+        oracle.needs_order,
     )
 
 
