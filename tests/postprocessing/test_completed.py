@@ -50,9 +50,12 @@ def definition(est: Estimate) -> tuple[FloatArray, FloatArray]:
             held = (d - first) * np.mean(level * sd * (ranks / first) ** -(s + step))
             s += step if held > 1 - mass else 0
         many = np.full(len(ranks), (d - first) / len(ranks))
+        evenly = (np.arange(16) + 0.5) / 16 * level * sd
+        some = min(max(1 - mass, 0) / evenly.mean(), d - first)
         for weight, lower in (
-            (0.75, (level * sd * (ranks / first) ** -s, many)),
-            (0.25, (np.array([max(1 - mass, 0) / (d - first)]), np.array([d - first]))),
+            (0.55, (level * sd * (ranks / first) ** -s, many)),
+            (0.3, (np.append(0, evenly), np.append(d - first - some, np.full(16, some / 16)))),
+            (0.15, (np.array([max(1 - mass, 0) / (d - first)]), np.array([d - first]))),
         ):
             theta, values = (np.concatenate(pair) for pair in zip(lower, upper, strict=True))
             models.append((weight, theta, seen(theta) * values))

@@ -17,10 +17,11 @@ from ldp3.postprocessing.posterior import FINE, Posterior
 from ldp3.types import Estimate, Point
 
 LEVELS = np.array([1.0, 2.0, 4.0])  # standard deviations below which a shape takes over
-LIKELY = 0.75, 0.25  # a power law, one common level: before anything was seen
+LIKELY = 0.55, 0.15, 0.3  # a power law, one common level, a few among zeros: before all estimates
 FEWEST = 0.5  # values above the level, from which a power law goes on
 STEEPEST = 1e6  # power law: nearly nothing below the first rank
 PIECES = 48  # of a power law: so many in rank, and so many in log rank
+FEW = 16  # frequencies of the few among zeros
 NEVER = 1e-290  # likelihood of what cannot be
 
 
@@ -37,9 +38,10 @@ class Completed(PostProcessor):
 
     Below, the fitted prior is replaced by a shape that holds exactly the $d - N$ values and the
     $1 - M$ that are left: a power law $Tσ\,(r/N)^{-s}$ over the ranks $r = N, …, d$, whose $s$
-    follows from that mass (weight ¾), or one common level (¼). There is a model for each shape and
-    each $T = 1, 2, 4$, weighted by its likelihood. Where the posterior median is below $σ$ it is
-    the answer, elsewhere what `multiscale` says; if nothing is hidden, everywhere.
+    follows from that mass (weight 0.55), one common level (0.15), or zeros and just enough values
+    spread evenly over $(0, Tσ)$ (0.3). There is a model for each shape and each $T = 1, 2, 4$,
+    weighted by its likelihood. Where the posterior median is below $σ$ it is the answer, elsewhere
+    what `multiscale` says; if nothing is hidden, everywhere.
 
     For ℓ1, TV and MAE, most of all in large domains. **Not a distribution**: medians sum to less
     than one, and what they gain is lost if they are scaled or projected to one. No parameters.
@@ -49,7 +51,7 @@ class Completed(PostProcessor):
     --------
     >>> f = np.array([0.5, 0.2, 0.08, 0.06, 0.03, -0.01, -0.02, -0.03])
     >>> Completed()(Estimate.of(f, n=1000, noise=0.0009)).round(3)
-    array([0.489, 0.212, 0.099, 0.08 , 0.053, 0.014, 0.014, 0.013])
+    array([0.489, 0.212, 0.099, 0.08 , 0.053, 0.013, 0.008, 0.005])
 
     References
     ----------
@@ -82,7 +84,7 @@ class CompletedMean(PostProcessor):
     --------
     >>> f = np.array([0.5, 0.2, 0.08, 0.06, 0.03, -0.01, -0.02, -0.03])
     >>> CompletedMean()(Estimate.of(f, n=1000, noise=0.0009)).round(3)
-    array([0.519, 0.215, 0.098, 0.075, 0.044, 0.019, 0.016, 0.014])
+    array([0.52 , 0.216, 0.099, 0.077, 0.045, 0.017, 0.014, 0.012])
 
     References
     ----------
@@ -113,7 +115,7 @@ class CompletedRoot(PostProcessor):
     --------
     >>> f = np.array([0.5, 0.2, 0.08, 0.06, 0.03, -0.01, -0.02, -0.03])
     >>> CompletedRoot()(Estimate.of(f, n=1000, noise=0.0009)).round(3)
-    array([0.533, 0.221, 0.098, 0.073, 0.039, 0.014, 0.012, 0.01 ])
+    array([0.536, 0.222, 0.099, 0.075, 0.04 , 0.012, 0.009, 0.008])
 
     References
     ----------
@@ -199,7 +201,7 @@ class Models:
             if n <= d - 1:
                 prior = prior * (n / max(prior.sum(), NEVER))
                 few = max(float(n), FEWEST), float(level), d, 1 - float(mass)
-                made += [(*_power_law(*few), prior), (*_common_level(*few), prior)]
+                made += [(*shape(*few), prior) for shape in SHAPES]
         if not made:
             return None
         theta = np.concatenate([grid, *(frequencies for frequencies, _, _ in made)])
@@ -260,6 +262,16 @@ def _held(a: float, b: float, n: float, top: float, s: float) -> float:
 def _common_level(n: float, top: float, d: int, mass: float) -> tuple[FloatArray, FloatArray]:
     """All values alike."""
     return np.array([min(max(mass, 0.0) / (d - n), top)]), np.array([d - n])
+
+
+def _few_among_zeros(n: float, top: float, d: int, mass: float) -> tuple[FloatArray, FloatArray]:
+    """As many values evenly between 0 and the top as hold the mass; the others are zero."""
+    some = min(2 * max(mass, 0.0) / top, d - n)
+    theta = (np.arange(FEW) + 0.5) / FEW * top
+    return np.append(0.0, theta), np.append(d - n - some, np.full(FEW, some / FEW))
+
+
+SHAPES = _power_law, _common_level, _few_among_zeros
 
 
 # The kernels are plain loops: Numba compiles them fast, and no processor adds in another order.
