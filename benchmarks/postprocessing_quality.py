@@ -215,6 +215,18 @@ def shape(spec: str) -> Dataset:
     return Dataset(f"{name}(d={d}, n={n})", Integers(d), rng.multinomial(n, f / f.sum()))
 
 
+def _summary(cells: list[Measured]) -> str:
+    if not cells:
+        return "no cells."
+    best = {c.name: c.to_best(MADE["l1"], "l1")[0] for c in cells}
+    worst = max(best, key=lambda name: best[name])
+    ratios = list(best.values())
+    return (
+        f"{_mean(ratios)} × best, within 3 % in {_within(ratios)} of {len(cells)} cells, at worst "
+        f"{best[worst]:.2f} (`{worst}`)."
+    )
+
+
 def _left(cells: list[Measured]) -> str:
     rest = [c for c in cells if not c.told_apart]
     errors = {m: np.mean([c.of(m, "l1").mean() for c in rest]) for m in (MADE["l1"], *ROWS[:4])}
@@ -280,12 +292,11 @@ def main() -> None:
         for metric in METRICS:
             print(quality(told, metric) + "\n", flush=True)
         print(by_data(told), flush=True)
-        for what, some in (("visible", [c for c in told if c.seen >= SEEN]), ("hidden", hidden)):
-            worst = sorted(some, key=lambda c: -c.to_best(MADE["l1"], "l1")[0])[:8]
-            print(f"\n{what}: {len(some)} cells; Completed in ℓ1, worst to the best of the others:")
-            print(", ".join(f"{c.name} {c.to_best(MADE['l1'], 'l1')[0]:.2f}" for c in worst))
-            if some:
-                print(f"\n{quality(some, 'l1')}", flush=True)
+        for what, some in (
+            ("something", [c for c in told if c.seen >= SEEN]),
+            ("nothing", hidden),
+        ):
+            print(f"\nWhere {what} is visible, Completed in ℓ1: {_summary(some)}", flush=True)
     print("\n### Ordered domains\n\n" + sums(every))
 
 
