@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 from itertools import pairwise
-from math import inf, isfinite, isnan
+from math import ceil, floor, inf, isfinite, isnan, log10
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ldp3.errors import MOST_VALUES, InvalidParameter, as_python, short
 
 Edges = tuple[float, ...]
 DAY = 86_400_000_000  # microseconds
+WHOLE = 32  # from so far apart on, whole numbers are taken for the ends of whole numbers
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST_DAY, _LAST_DAY = (each.toordinal() - _EPOCH.toordinal() for each in (date.min, date.max))
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf", re.ASCII)
@@ -172,6 +173,24 @@ def equal_edges(low: float, high: float, size: int) -> Edges:
     (a, b), (c, e) = (Fraction(repr(float(end))).as_integer_ratio() for end in (low, high))
     start, step, unit = a * e * size, c * b - a * e, b * e * size
     return tuple((start + k * step) / unit for k in range(size + 1))
+
+
+def round_edges(low: float, high: float, most: int) -> Edges:
+    """Edges at multiples of 1, 2 or 5 times a power of ten: the narrowest bins, at most so many.
+
+    Between whole numbers that lie far apart no narrower than 1. The first and the last bin may be
+    cut short.
+
+    >>> len(round_edges(0, 120, 64)), round_edges(-43, 30, 16)[:4]
+    (61, (-43.0, -40.0, -35.0, -30.0))
+    """
+    far = high - low >= WHOLE and float(low).is_integer() and float(high).is_integer()
+    narrow = max((high - low) / most, 1 if far else 0)
+    power = floor(log10(narrow)) - 1  # rounding may be on either side
+    steps = (Fraction(10) ** (power + i) * k for i in range(3) for k in (1, 2, 5))
+    step = next(s for s in steps if s >= Fraction(narrow))
+    first, last = floor(Fraction(low) / step) + 1, ceil(Fraction(high) / step)
+    return (float(low), *(float(i * step) for i in range(first, last)), float(high))
 
 
 def log_edges(low: float, high: float, size: int) -> Edges:

@@ -180,6 +180,25 @@ def test_numbers_are_asked_of_one_collection_and_of_two(folder: Path, run: Run) 
         assert (code, said in err) == (2, True), err
 
 
+def test_as_many_bins_as_the_noise_is_worth_with_round_edges(folder: Path, run: Run) -> None:
+    auto = "--bins auto --within 0:120 -e 1 -q"
+    # sinh(½)·√20,000 = 74, so 64: bins of 2 minutes; a fifth of that for categories: of 10
+    assert run(f"plan -p sw {auto} --population 20000 -o wave.json")[0] == 0
+    assert run(f"plan -p oue {auto} --population 20000 -o bits.json")[0] == 0
+    assert run("plan -p sw --bins auto --within 0:1 -e 2 --population 1e6 -o fine.json -q")[0] == 0
+    domains = [Plan.load(folder / name).domain for name in ("wave.json", "bits.json", "fine.json")]
+    assert [domain.label(1) for domain in domains] == ["[2, 4)", "[10, 20)", "[0.001, 0.002)"]
+    assert [domain.d for domain in domains] == [60, 12, 1_000]
+    for line, said in (
+        (f"plan -p sw {auto} -o x.json", "belong together"),
+        ("plan -p sw --bins 8 --within 0:1 -e 1 --population 9 -o x.json", "belong together"),
+        ("plan -p sw --bins auto -e 1 --population 9 -o x.json", "needs the range to cut"),
+        (f"plan -p sw {auto} --population 0 -o x.json", "must be at least 1"),
+    ):
+        code, _, err = run(line)
+        assert (code, said in err) == (2, True), err
+
+
 NEIGHBOURS = '''
 from dataclasses import dataclass
 

@@ -72,8 +72,7 @@ def test_people_are_told_in_people() -> None:
 
 
 def test_where_people_lie_is_worth_something_though_no_value_stands_out() -> None:
-    known = dict(labels=(), threshold=0.5, ranked=0, traffic=1, needed=0, fakes=0, server=0.0)
-    alone = Worth(standing_out=0, misplaced=0.05, **known)  # type: ignore[arg-type]
+    alone = Worth(0, (), 0.5, 0.05, 0, 1, 0, 0, server=0.0)
     assert alone.useless
     assert not replace(alone, by_order=True).useless
     assert replace(alone, by_order=True, misplaced=0.9).useless

@@ -1,6 +1,6 @@
 """`ldp3 plan`."""
 
-from math import ceil, inf
+from math import ceil, inf, log2, sinh, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from ldp3.budget import said_of
 from ldp3.cli import options
 from ldp3.cli.console import Console
-from ldp3.errors import InvalidParameter
+from ldp3.errors import InvalidParameter, require
 from ldp3.printing import show, terminal_width, visible, wrapped
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def plan(
     bins: str | None = None,
     grid: str | None = None,
     within: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
+    population: Annotated[int | None, options.WHOLE] = None,
     other: str | None = None,
     name: str | None = None,
     shuffled: Annotated[bool, Parameter(negative="")] = False,
@@ -51,12 +52,15 @@ def plan(
     bins
         The values are numbers or dates, which clients cut themselves: at edges, as 0,18,65,120 or
         2026-01-01,2026-07-01,2027-01-01 (the first number may be -inf, the last inf), or into this
-        many bins of equal width (20), or of equal width on a log scale (log:20).
+        many bins of equal width (20), or of equal width on a log scale (log:20), or into as many
+        as the noise of --population reports is worth, with round edges (auto).
     grid
         The values are pairs of numbers, which clients put into the cells of a grid: rows x
         columns, as 15x15; the first of a pair gives the row.
     within
         Range to cut into bins, low:high, or into a grid, low:high,low:high, without upper ends.
+    population
+        How many people will report, for --bins auto.
     other
         The label that stands for every value outside the domain, added to it if it is not there.
         Without it, clients refuse such values.
@@ -70,13 +74,15 @@ def plan(
     delta
         The δ of that claim, such as 1e-9: far below one over the batch.
     """
+    from ldp3 import specs
     from ldp3.collection.plan import Plan
     from ldp3.collection.plan_file import ledger
     from ldp3.domain import Bins, Grid
     from ldp3.files import require_no_input
+    from ldp3.kinds import look_up
     from ldp3.plugins import load_plugins
     from ldp3.postprocessing.base import WHY, build_method
-    from ldp3.protocols.base import build_oracle
+    from ldp3.protocols.base import FrequencyOracle, build_oracle
     from ldp3.results import names
 
     if sum(given is not None for given in (domain, domain_size, bins, grid)) != 1:
@@ -89,7 +95,14 @@ def plan(
         raise InvalidParameter("--shuffled, --batch and --delta belong together: give all three.")
     require_no_input(output, [domain, *plugins])
     console = Console(quiet=quiet)
-    values = _values(domain, domain_size, bins, grid, within, other, ordered, console)
+    if (bins == "auto") != (population is not None):
+        raise InvalidParameter("--bins auto and --population belong together: give both.")
+    values: Domain
+    if population is not None:
+        cls = look_up(FrequencyOracle, specs.parse(protocol)[0], *load_plugins(plugins))
+        values = Bins(_worth(epsilon, population, cls.needs_order, within), other=other)
+    else:
+        values = _values(domain, domain_size, bins, grid, within, other, ordered, console)
     oracle = build_oracle(protocol, *load_plugins(plugins), epsilon=epsilon, d=values.d)
     made = Plan(
         name or output.name.partition(".")[0] or str(output),
@@ -197,6 +210,22 @@ def _edges(bins: str, within: str | None) -> "tuple[Edges, bool]":
             f"as --bins."
         )
     return log_edges(low, high, given.size), False
+
+
+def _worth(epsilon: float, population: int, by_order: bool, within: str | None) -> "Edges":
+    """Round edges of as many bins as the noise is worth.
+
+    Near sinh(ε/2)·√n, a power of two; a fifth of that for protocols that do not go by an order,
+    whose error grows with the number of bins.
+    """
+    from ldp3.edges import round_edges
+
+    require(epsilon > 0, "`epsilon`", "must be > 0", epsilon)
+    require(population >= 1, "`population`", "must be at least 1", population)
+    ((low, high),) = _ranges(within, "--bins auto", 1)
+    wanted = max(1.0, sinh(min(epsilon, 20.0) / 2) * sqrt(population))
+    size = min(max(2 ** round(log2(wanted)), 32), 1_024)
+    return round_edges(low, high, size if by_order else max(size // 5, 8))
 
 
 def _ranges(
