@@ -18,6 +18,7 @@ from tests.posix import posix
 from tests.service.kills import _free_port
 from tests.service.running import PLAN, TOKEN, Collector, key, packed, reports, running
 
+CUT, BOMB = reports(PLAN, 3)[:-1], packed(bytes(2**22))
 SECRET = "0123456789abcdef0123456789abcdef"  # the random part of a name
 
 
@@ -30,7 +31,7 @@ def head(method: str = "POST", path: str | None = None, **headers: str) -> bytes
 
 def request(rng: random.Random) -> bytes:
     """One that no honest client sends."""
-    body = rng.choice([b"", rng.randbytes(rng.randrange(1, 3000)), reports(PLAN, 3)[:-1]])
+    body = rng.choice([b"", rng.randbytes(rng.randrange(1, 3000)), CUT])
     name = rng.choice([key(), f"{'9' * 40}-x", "", f"1-{SECRET}", "\xff" * 9])
     sized = {"Content_Length": str(len(body)), "Idempotency_Key": name}
     kind = rng.randrange(14)
@@ -50,10 +51,9 @@ def request(rng: random.Random) -> bytes:
         packing = rng.choice(["gzip", "br", "gzip, gzip"])
         return head(Content_Encoding=packing, **sized) + body
     if kind == 6:
-        bomb = packed(bytes(2**22))
         return (
-            head(Content_Encoding="gzip", Content_Length=str(len(bomb)), Idempotency_Key=key())
-            + bomb
+            head(Content_Encoding="gzip", Content_Length=str(len(BOMB)), Idempotency_Key=key())
+            + BOMB
         )
     if kind == 7:
         return head(Content_Type="application/x-ndjson", **sized) + body

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 from uuid import UUID
 
-from ldp3.collection.store import FOR_EVER, Entry, Row, Store
+from ldp3.collection.store import FOR_EVER, Entry, Row, Store, StoreError
 from ldp3.errors import InvalidData, LDPError
 from ldp3.files import lock
 
@@ -80,12 +80,11 @@ class SQLite(Store):
     def _empty(self) -> bool:
         return not self.query("select 1 from sqlite_master limit 1")
 
-    def query(self, sql: str, *values: object) -> list[Row]:
-        with self._lock:
-            return self._db.execute(sql, values).fetchall()
+    def _rows(self, sql: str, values: Sequence[object]) -> list[Row]:
+        return self._db.execute(sql, values).fetchall()
 
-    def _stream(self, sql: str, *values: object) -> Iterator[Row]:
-        yield from self._db.execute(sql, values)
+    def _each(self, sql: str, values: Sequence[object]) -> Iterator[Row]:
+        return self._db.execute(sql, values)
 
     def _remember(self, entries: Sequence[Entry]) -> set[tuple[int, int, bytes]]:
         cursor, new = self._db.cursor(), set()
@@ -96,9 +95,8 @@ class SQLite(Store):
         return new
 
     def forget_identifiers(self, before: int) -> None:
-        some = (
-            "select * from seen where hour > ? and hour < ? limit 20000"  # so that none waits long
-        )
+        # a few at a time, so that no commit waits long
+        some = "select * from seen where hour > ? and hour < ? limit 20000"
         sql = f"delete from seen where (hour, collection, id) in ({some}) returning 1"
         while self.query(sql, FOR_EVER, before):
             pass
@@ -159,12 +157,11 @@ class Postgres(Store):
         self.query("create schema if not exists ldp3")
         return True
 
-    def query(self, sql: str, *values: object) -> list[Row]:
-        with self._lock:
-            cursor = self._db.execute(sql.replace("?", "%s"), values or None, binary=True)
-            return cursor.fetchall() if cursor.description else []
+    def _rows(self, sql: str, values: Sequence[object]) -> list[Row]:
+        cursor = self._db.execute(sql.replace("?", "%s"), values or None, binary=True)
+        return cursor.fetchall() if cursor.description else []
 
-    def _stream(self, sql: str, *values: object) -> Iterator[Row]:
+    def _each(self, sql: str, values: Sequence[object]) -> Iterator[Row]:
         with self._db.cursor("rows", binary=True) as cursor:
             cursor.itersize = 64
             yield from cursor.execute(sql.replace("?", "%s"), values)
@@ -193,8 +190,6 @@ class Postgres(Store):
         self._hours.add(hour)
 
     def forget_identifiers(self, before: int) -> None:
-        from psycopg.errors import LockNotAvailable
-
         found = self.query(
             "select relname from pg_class where oid in "
             "(select inhrelid from pg_inherits where inhparent = 'seen'::regclass)"
@@ -202,7 +197,7 @@ class Postgres(Store):
         for (name,) in found:
             if not FOR_EVER < int(name.removeprefix("seen_")) < before:
                 continue
-            with suppress(LockNotAvailable), self.transaction():  # a backup: the next hour will do
+            with suppress(StoreError), self.transaction():  # a backup: the next hour will do
                 self.query("set local lock_timeout = '200ms'")
                 self.query(f"drop table if exists {name}")
 

@@ -54,22 +54,12 @@ class StoreError(InvalidData):
 
 
 class Entry(NamedTuple):
-    """Reports that came under one identifier.
+    """Reports that came under one identifier."""
 
-    Parameters
-    ----------
-    collection
-        Its number in the store.
-    hour, id
-        When the identifier was made, in hours since 1970, and its 16 bytes.
-    n, body
-        How many reports, and their bytes.
-    """
-
-    collection: int
-    hour: int
-    id: bytes
-    n: int
+    collection: int  # its number in the store
+    hour: int  # when the identifier was made, in hours since 1970
+    id: bytes  # 16 of them
+    n: int  # how many reports
     body: bytes
 
     @property
@@ -84,15 +74,7 @@ def hour_now() -> int:
 
 
 class Store(ABC):
-    """Collections in a database, through one connection that several threads may share.
-
-    Parameters
-    ----------
-    address
-        Of the database.
-    write
-        Whether to add to it.
-    """
+    """Collections in a database, through one connection that several threads may share."""
 
     types: ClassVar[dict[str, str]]
     more: ClassVar[tuple[str, ...]]  # statements that make the table of identifiers, and so on
@@ -128,11 +110,11 @@ class Store(ABC):
         """Of the tables; None if there are none."""
 
     @abstractmethod
-    def query(self, sql: str, *values: object) -> list[Row]:
+    def _rows(self, sql: str, values: Sequence[object]) -> list[Row]:
         """The rows of one statement."""
 
     @abstractmethod
-    def _stream(self, sql: str, *values: object) -> Iterator[Row]:
+    def _each(self, sql: str, values: Sequence[object]) -> Iterator[Row]:
         """The same, one row after the other, inside a snapshot."""
 
     @abstractmethod
@@ -167,6 +149,15 @@ class Store(ABC):
             said = " ".join(str(error).split()) or type(error).__name__
             raise StoreError(f"{self.name}: {said}.") from error
 
+    def query(self, sql: str, *values: object) -> list[Row]:
+        """The rows of one statement."""
+        with self._lock, self._told():
+            return self._rows(sql, values)
+
+    def _stream(self, sql: str, *values: object) -> Iterator[Row]:
+        with self._told():
+            yield from self._each(sql, values)
+
     @property
     @abstractmethod
     def name(self) -> str:
@@ -198,7 +189,7 @@ class Store(ABC):
                 yield
                 self.query("commit")
             except BaseException:
-                with suppress(self.error):
+                with suppress(StoreError):
                     self.query("rollback")
                 raise
 
@@ -206,7 +197,7 @@ class Store(ABC):
 
     def register(self, plan: Plan, *, keep: bool) -> int:
         """The number of a collection, which is made if it is new; a closed one stays closed."""
-        with self._told(), self.transaction():
+        with self.transaction():
             self.query(
                 "insert into collection (identifier, plan, keep) values (?, ?, ?) "
                 "on conflict (identifier) do nothing",
@@ -229,10 +220,9 @@ class Store(ABC):
 
     def number_of(self, plan: Plan) -> int:
         """The number of a collection that is there."""
-        with self._told():
-            found = self.query(
-                "select collection from collection where identifier = ?", plan.identifier
-            )
+        found = self.query(
+            "select collection from collection where identifier = ?", plan.identifier
+        )
         if not found:
             raise InvalidData(f"{self.name}: holds no reports of {plan.name!r}.")
         self._plans[found[0][0]] = plan
@@ -240,18 +230,16 @@ class Store(ABC):
 
     def collections(self) -> dict[str, bool]:
         """The identifiers of all collections, and whether each is closed."""
-        with self._told():
-            return {i: bool(c) for i, c in self.query("select identifier, closed from collection")}
+        return {i: bool(c) for i, c in self.query("select identifier, closed from collection")}
 
     def close_collection(self, collection: int) -> None:
         """Take no more reports."""
-        with self._told():
-            self.query("update collection set closed = 1 where collection = ?", collection)
+        self.query("update collection set closed = 1 where collection = ?", collection)
 
     def delete_reports(self, collection: int) -> int:
         """Delete the reports that were kept and are counted; how many there were."""
         chosen = "collection = ? and seq <= (select counted from shard s where s.shard = g.shard)"
-        with self._told(), self.transaction():
+        with self.transaction():
             found = self.query(f"select sum(n) from segment g where {chosen}", collection)
             self.query(f"delete from segment as g where {chosen}", collection)
         return int(found[0][0] or 0)
@@ -388,7 +376,7 @@ class Store(ABC):
 
     def counts(self, number: int) -> Counts:
         """What all reports of a collection add up to, in one snapshot."""
-        with self._told(), self.transaction(self.snapshot):
+        with self.transaction(self.snapshot):
             counts = Counts(self._tally(number))
             ((name,),) = self.query("select name from about")
             refused = self.query(
@@ -405,7 +393,7 @@ class Store(ABC):
     def arrivals(self, number: int) -> dict[tuple[int, str], int]:
         """How many rows came in which hour: counted (or waiting for it), or refused, by reason."""
         found: dict[tuple[int, str], int] = {}
-        with self._told(), self.transaction(self.snapshot):
+        with self.transaction(self.snapshot):
             counted = self.query("select hour, reason, n from arrival where collection = ?", number)
             waiting = self.query(
                 f"select g.hour, '', sum(g.n) {UNCOUNTED} and g.collection = ? group by g.hour",
@@ -417,13 +405,12 @@ class Store(ABC):
 
     def waiting(self) -> int:
         """How many reports are not counted yet."""
-        with self._told():
-            return int(self.query(f"select coalesce(sum(g.n), 0) {UNCOUNTED}")[0][0])
+        return int(self.query(f"select coalesce(sum(g.n), 0) {UNCOUNTED}")[0][0])
 
     def reports(self, number: int) -> Iterator[Reports]:
         """The reports that are kept, valid ones only, a segment at a time."""
         wire = self._plan(number).wire
-        with self._told(), self.transaction(self.snapshot):
+        with self.transaction(self.snapshot):
             for (body,) in self._stream("select body from segment where collection = ?", number):
                 rows = np.frombuffer(body, dtype=np.uint8).reshape(-1, wire.report_bytes)
                 yield wire.accept(rows, {})[0]

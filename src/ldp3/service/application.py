@@ -47,40 +47,20 @@ CORS = [
 
 @dataclass(eq=False)
 class Refused(Exception):
-    """A request that is not taken.
-
-    Parameters
-    ----------
-    status
-        What it is answered.
-    reason
-        What it is counted under.
-    text
-        One line for whoever wrote the client.
-    rows
-        How many reports it held, as far as that is known.
-    """
+    """A request that is not taken."""
 
     status: int
-    reason: str
-    text: str
-    rows: int = 1
+    reason: str  # what it is counted under
+    text: str  # one line for whoever wrote the client
+    rows: int = 1  # how many reports it held, as far as that is known
 
 
 @dataclass(frozen=True)
 class Collection:
-    """A collection that is served.
-
-    Parameters
-    ----------
-    plan
-        Its plan.
-    number
-        In the store.
-    """
+    """A collection that is served."""
 
     plan: Plan
-    number: int
+    number: int  # in the store
 
     @property
     def longest(self) -> int:
@@ -145,29 +125,10 @@ def _given(key: tuple[int, bytes] | None) -> tuple[int, bytes]:
 
 
 class Application:
-    """The collector, for any ASGI server.
-
-    Parameters
-    ----------
-    ingest
-        Where reports go.
-    plans
-        The collections.
-    limit
-        How many requests a network may send.
-    proxy
-        The address of a proxy that says for whom it asks.
-    others
-        Answers everything that is not a report.
-    """
+    """The collector, for any ASGI server; `others` answers everything that is not a report."""
 
     def __init__(
-        self,
-        ingest: Ingest,
-        plans: Iterable[Plan],
-        limit: Limit | None,
-        proxy: str | None,
-        others: App,
+        self, ingest: Ingest, plans: Iterable[Plan], limit: Limit, proxy: str | None, others: App
     ) -> None:
         self._ingest, self._limit, self._proxy, self._others = ingest, limit, proxy, others
         self._collections = {
@@ -176,10 +137,8 @@ class Application:
         self._held = 0
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        path = scope.get("path", "")
-        if scope["type"] != "http" or scope["method"] != "POST":
-            await self._others(scope, receive, send)
-        elif path.startswith(START) and path.endswith(END):
+        path, posted = scope.get("path", ""), scope.get("method") == "POST"
+        if posted and path.startswith(START) and path.endswith(END):
             await self._take(path[len(START) : -len(END)], scope, receive, send)
         else:
             await self._others(scope, receive, send)
@@ -237,10 +196,9 @@ class Application:
     ) -> None:
         if collection.plan.identifier in self._ingest.closed:
             raise Refused(403, "closed", "this collection is closed")
-        if self._limit is not None:
-            asks = forwarded_for(scope, headers.get(b"x-forwarded-for"), self._proxy)
-            if asks not in OURSELVES and not self._limit.allow(asks):
-                raise Refused(429, "too often", "too many requests from your network")
+        asks = forwarded_for(scope, headers.get(b"x-forwarded-for"), self._proxy)
+        if asks not in OURSELVES and not self._limit.allow(asks):
+            raise Refused(429, "too often", "too many requests from your network")
         if self._ingest.full:
             raise Refused(LATER, "overloaded", "too many requests are waiting")
         length = headers.get(b"content-length", b"0")

@@ -31,32 +31,14 @@ log = logging.getLogger("ldp3.serve")
 
 
 class Waiting(NamedTuple):
-    """A request whose reports are not committed yet.
-
-    Parameters
-    ----------
-    entries
-        What it brought.
-    answer
-        Set to the status when that is known.
-    """
+    """A request whose reports are not committed yet; the answer is set when it is known."""
 
     entries: Sequence[Entry]
     answer: asyncio.Future[int]
 
 
 class Ingest:
-    """Takes entries and commits them.
-
-    Parameters
-    ----------
-    address
-        Of the store.
-    plans
-        The collections.
-    keep
-        Whether reports are kept after they are counted.
-    """
+    """Takes entries and commits them; `keep` says whether reports stay when they are counted."""
 
     def __init__(self, address: str, plans: Iterable[Plan], *, keep: bool) -> None:
         self.store = self._counting = open_store(address, write=True)
@@ -136,10 +118,11 @@ class Ingest:
                     self.store.recover()
                 statuses = self._commit(group)
                 self._committing = True
-            except Exception as error:  # whatever it was: say so, the identifiers let them repeat
+            except Exception as error:  # whatever it was: the identifiers let them repeat it
+                if self._committing:  # once, not for every request while the database is away
+                    _tell("commit", error)
                 statuses = [LATER] * len(group)
                 self._committing, self.failures = False, self.failures + 1
-                _tell("commit", error)
                 self._stop.wait(0.1)
             self._loop.call_soon_threadsafe(_settle, group, statuses)
 
@@ -198,8 +181,9 @@ class Ingest:
                     forgotten = start
                 self._counts = True
             except Exception as error:
+                if self._counts:
+                    _tell("count", error)
                 self._counts = more = False
-                _tell("count", error)
             pause = 0.0 if more else max(PAUSE, time.monotonic() - start)
 
     def _count(self, shard: int | None) -> bool:

@@ -22,12 +22,7 @@ DAY = 86_400.0
 class Limit:
     """A number of requests a second, and ten times as many at once, for each network.
 
-    A network is an IPv4 address, or the first 56 bits of one of IPv6.
-
-    Parameters
-    ----------
-    rate
-        Requests a second.
+    A network is an IPv4 address, or the first 56 bits of one of IPv6. A rate of 0 is no limit.
 
     Examples
     --------
@@ -39,7 +34,7 @@ class Limit:
     """
 
     def __init__(self, rate: float) -> None:
-        self._step = 1 / rate
+        self._step = 1 / rate if rate else 0.0
         self._slack = max(10 - self._step / 2, 0.0)  # seconds that a burst may be ahead
         self._day = -1.0
         self._full: dict[bytes, float] = {}  # when the network's bucket is full again
@@ -47,6 +42,8 @@ class Limit:
 
     def allow(self, host: str, now: float | None = None) -> bool:
         """Whether this network may send another request."""
+        if not self._step:
+            return True
         now = time.monotonic() if now is None else now
         if now // DAY != self._day:
             self._day, self._key, self._full = now // DAY, os.urandom(32), {}

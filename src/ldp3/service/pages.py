@@ -51,13 +51,7 @@ ESTIMATES = {"json": "application/json", "csv": "text/csv; charset=utf-8"}
 
 @dataclass
 class Readings:
-    """What is read from the store, through one connection that only reads.
-
-    Parameters
-    ----------
-    address
-        Of the store.
-    """
+    """What is read from the store, through one connection that only reads."""
 
     address: str
     _store: Store | None = None
@@ -82,10 +76,6 @@ class Readings:
         with self._lock:
             if self._store is not None:
                 self._store.close()
-
-    def arrivals(self, plan: Plan) -> dict[tuple[int, str], int]:
-        """How many rows came in which hour, by the reason why they were refused."""
-        return self.read(plan, Store.arrivals)
 
     def once(
         self, tag: str, key: tuple[object, ...], make: Callable[[], T], *, patient: bool
@@ -113,19 +103,7 @@ def tag_of(arrivals: Mapping[tuple[int, str], int]) -> str:
 
 
 class Pages:
-    """Everything that is read over HTTP.
-
-    Parameters
-    ----------
-    plans
-        The collections.
-    address
-        Of the store.
-    ingest
-        Whose state is told.
-    token
-        What a reader must know; without one nobody reads. Only its hash is kept.
-    """
+    """Everything that is read over HTTP; results by whoever knows the token."""
 
     def __init__(
         self, plans: Iterable[Plan], address: str, ingest: Ingest, token: str | None
@@ -138,15 +116,13 @@ class Pages:
         """Where what is found."""
         one = "/collections/{identifier}"
         return [
-            Route(f"{one}/plan", self._answers(self.plan), methods=["GET"]),
             Route(f"{one}/reports", _preflight, methods=["OPTIONS"]),
-            Route(f"{one}/estimate", self._answers(self.estimate, token=True), methods=["GET"]),
-            Route(one, self._answers(self.page), methods=["GET"]),
-            Route(f"{one}/live", self._answers(self.live, token=True), methods=["GET"]),
-            Route("/metrics", self._answers(self.metrics, token=True), methods=["GET"]),
-            Route(f"{one}/metrics", self._answers(self.metrics, token=True), methods=["GET"]),
-            Route("/health", self._answers(self.health), methods=["GET"]),
-            Route(f"{one}/health", self._answers(self.health), methods=["GET"]),
+            Route(f"{one}/plan", self._answers(self.plan)),
+            Route(one, self._answers(self.page)),
+            Route(f"{one}/estimate", self._answers(self.estimate, token=True)),
+            Route(f"{one}/live", self._answers(self.live, token=True)),
+            *(Route(f"{at}/metrics", self._answers(self.metrics, token=True)) for at in ("", one)),
+            *(Route(f"{at}/health", self._answers(self.health)) for at in ("", one)),
         ]
 
     def _answers(
@@ -191,7 +167,7 @@ class Pages:
         kind = given.get("format", "json")
         if kind not in ESTIMATES:
             return _error(400, "format is json or csv")
-        now = tag_of(self.readings.arrivals(plan))
+        now = tag_of(self.readings.read(plan, Store.arrivals))
         tag, found = self._estimated(plan, now, given, patient=False)
         if found is None:
             return _error(404, "no report was counted yet")
@@ -234,7 +210,7 @@ class Pages:
         ]
         for plan in plans:
             sums: dict[str, int] = {COUNTED: 0}
-            for (_, reason), n in self.readings.arrivals(plan).items():
+            for (_, reason), n in self.readings.read(plan, Store.arrivals).items():
                 sums[reason] = sums.get(reason, 0) + n
             where = f'collection="{plan.identifier}"'
             for reason, n in sorted(sums.items()):
@@ -268,7 +244,7 @@ class Pages:
     def live(self, request: Request) -> Response:
         """What the page shows."""
         plan, given = self._plan(request), request.query_params
-        arrivals = self.readings.arrivals(plan)
+        arrivals = self.readings.read(plan, Store.arrivals)
         tag, found = self._estimated(plan, tag_of(arrivals), given, patient=True)
         order = given.get("order")
         ordered = plan.domain.ordered if order is None else order == "domain"

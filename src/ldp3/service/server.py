@@ -47,7 +47,7 @@ def application(
     others = Starlette(
         routes=pages.routes(), lifespan=running, exception_handlers={HTTPException: http_error}
     )
-    return Application(ingest, plans, Limit(rate) if rate else None, proxy, others)
+    return Application(ingest, plans, Limit(rate), proxy, others)
 
 
 def listen(host: str, port: int) -> socket.socket:
