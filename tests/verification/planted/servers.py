@@ -355,6 +355,31 @@ class AnothersChannel(HonestDirect):
         return RandomisedResponse(half.p, half.q)
 
 
+class ScoresForgetTheLies(HonestDirect):
+    """Scores that leave in what reports of others add."""
+
+    @property
+    def channel(self) -> RandomisedResponse:
+        return _Forgetful(self.p, self.q)
+
+
+class _Forgetful(RandomisedResponse):
+    def scores(self, weights: FloatArray) -> FloatArray:
+        return weights / (self.p - self.q)
+
+
+class ScoresAnotherEstimate(HonestDirect):
+    """The scores are not those of its estimates."""
+
+    @property
+    def channel(self) -> RandomisedResponse:
+        return RandomisedResponse(self.p, self.q)
+
+    def estimate(self, tally: Tally) -> Estimate:
+        honest = super().estimate(tally)
+        return Estimate(honest.frequencies + 0.01, tally, honest.noise, honest.channel)
+
+
 class _Lopsided(RandomisedResponse):
     def backward(self, weights: FloatArray) -> FloatArray:
         return self.q * weights + (self.p - self.q) * weights.sum()
