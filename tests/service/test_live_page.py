@@ -85,6 +85,13 @@ def test_the_page_shows_within_its_intervals_what_2000_people_sent(
         wait.until(lambda _: column(page, "value") == list(plan.domain.labels))
         Select(page.driver.find_element(By.ID, "method")).select_by_value("norm_sub")
         wait.until(lambda _: "after Norm-Sub" in page.text("results"))
+        page.js(
+            "HTMLAnchorElement.prototype.click = function () { document.body.dataset.saved = "
+            "this.download + ' ' + this.href; }"
+        )
+        page.js("document.querySelector('[data-format=csv]').click()")
+        wait.until(lambda _: page.js("return document.body.dataset.saved"))
+        assert page.js("return document.body.dataset.saved").startswith("estimate.csv blob:")
         name = key()  # while somebody looks
         collector.post(reports(plan, 500), name)
         collector.post(reports(plan, 500), name)
