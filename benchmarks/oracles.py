@@ -6,6 +6,7 @@ measured at ε = 1, on one core. `python -m benchmarks oracles` also writes the 
 docs/oracles.md and its figure.
 """
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from ldp3.errors import LDPError
 from ldp3.kinds import find
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.protocols.sketches import Sketch
+from ldp3.randomness import Words, stream
 from ldp3.recommendation.costs import measure as cost
 from ldp3.results import names
 
@@ -50,10 +52,24 @@ def measure(d: int) -> dict[str, Any]:
         row["noise"] = [noise(oracle) for oracle in oracles] if timed else None
         if timed:
             spent = cost(oracles[1])
-            row["client"], row["perturb"], row["count"] = spent.client, spent.perturb, spent.count
+            row["client"] = one_by_one(oracles[1]) if oracles[1].deployable else None
+            row["perturb"], row["count"] = spent.perturb, spent.count
             row["decode"], row["server"] = spent.decode, spent.server(USERS)
         rows.append(row)
     return {"d": d, "rows": rows}
+
+
+def one_by_one(oracle: FrequencyOracle) -> float:
+    """Seconds to draw one report, as a client does."""
+    words, many = Words.drawn(stream(0, "client")), 1
+    while True:
+        began = time.thread_time()
+        for value in range(many):
+            oracle.draw(value % oracle.d, words)
+        seconds = time.thread_time() - began
+        if seconds >= 0.02 or many >= 1024:
+            return seconds / many
+        many *= 4
 
 
 def million(name: str, n: int = 10**8, d: int = 2**20) -> dict[str, Any]:

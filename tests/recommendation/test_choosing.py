@@ -128,14 +128,3 @@ def test_a_small_report_is_recommended_where_a_long_one_is_hardly_better() -> No
     assert best.best == best.lowest
     if cheap.lowest.protocol == "oue":
         assert cheap.instead == "fewer bits per report"
-
-
-def test_the_answer_ends_with_the_command_that_plans_it() -> None:
-    found = ldp3.recommend(DATA, 1.0, ["grr", "oue"], "norm_sub", population=50_000, threads=1)
-    answer = found.answers[0]
-    best = answer.best
-    words = f"ldp3 plan -p {best.protocol} -m {best.method} -e 1 --domain-size 12"
-    assert answer.command == f"{words} -o collection.ldp3.json"
-    assert words in found.render()
-    named = ldp3.recommend(["a", "b", "b", "it's"] * 30, 1.0, "grr", "norm_sub", threads=1)
-    assert "--domain values.txt" in named.answers[0].command

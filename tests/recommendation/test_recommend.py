@@ -199,7 +199,8 @@ def test_the_first_three_lines_say_what_how_wrong_and_whether_that_is_enough() -
     assert "will be counted under a wrong value" in bad[0]
     assert "That is useless: for 10 %" in bad[1]
     assert bad[2].startswith("· The best there is")
-    assert "ldp3 plan" not in "\n".join(bad)
+    assert "Next" not in "\n".join(bad)
+    assert any(line.startswith("Next: `save` writes the plan") for line in good)
 
 
 def test_a_protocol_whose_errors_hang_together_takes_part_though_its_raw_noise_is_larger() -> None:

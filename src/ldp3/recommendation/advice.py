@@ -83,8 +83,8 @@ class Advice:
         How far the raw estimate of a value that nobody holds will be off, and the farthest of all.
     worth
         Which values can be read, how much is wrong, what it costs.
-    command
-        The command that plans the collection; nothing if the choice cannot be deployed.
+    deployable
+        Whether a plan can be made of it.
     """
 
     epsilon: float
@@ -103,7 +103,7 @@ class Advice:
     unheld: float
     all_at_once: float
     worth: Worth
-    command: str
+    deployable: bool
 
     def roles(self) -> Iterator[tuple[str, Candidate]]:
         """The best, the tied and the other defaults, each with what it is."""
@@ -227,9 +227,8 @@ def _section(found: Recommendation, advice: Advice) -> Iterator[Passage]:
     else:
         yield Items([f"Deploy {choice}", f"{expected} {measured}", enough])
     yield " ".join([*_as_good(found, advice), *_open(found, advice)])
-    if advice.command and not worth.useless:
-        yield "Next, unless `save` wrote it, the plan of the collection:"
-        yield Snippet(advice.command, "bash")
+    if advice.deployable and not worth.useless:
+        yield "Next: `save` writes the plan of the collection, for clients and server."
 
 
 def _as_good(found: Recommendation, advice: Advice) -> Iterator[str]:
@@ -277,7 +276,7 @@ def _details(found: Recommendation, advice: Advice) -> Iterator[Passage]:
     yield advice.worth.sentences(found.d, found.confidence)
     yield advice.worth.cost(found.population, best.bits or 0)
     yield _bias(advice) if best.method != "none" else ""
-    if advice.command:
+    if advice.deployable:
         yield "In Python, once the plan is there:"
         yield Snippet(CODE)
 

@@ -13,20 +13,16 @@ log-normal law: the variance over its populations, less the noise of the simulat
 uncertain about it. Either end is moved out by a share of the error (`FLOOR`).
 """
 
-import shlex
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from math import ceil, exp
-from pathlib import Path
 
 import numpy as np
 
 from ldp3.arrays import BoolArray, FloatArray, IntArray
 from ldp3.attacks.targets import fake_count
-from ldp3.domain import Bins, Domain, Grid, Integers
-from ldp3.edges import day
 from ldp3.experiment.grid import Experiment
 from ldp3.experiment.run import run
 from ldp3.experiment.simulator import Simulator
@@ -40,7 +36,6 @@ from ldp3.recommendation.contest import Combination, Contest, Question, raw_erro
 from ldp3.recommendation.costs import MOST_PEOPLE, in_order, worth
 from ldp3.recommendation.populations import POINTS
 from ldp3.results.verdict import USUAL, Candidate, Interval
-from ldp3.types import Dataset
 
 Price = tuple[int, int]  # bits per report, steps of the server per report
 SAME = 1e-6  # of regret
@@ -52,7 +47,6 @@ REASONS = "fewer bits per report", "less work for the server"
 VALUES_SHOWN = 5  # whose intervals are told
 CHECKS = 2  # collections on each population for these intervals
 SEARCHES, FEW = 3, 4  # numbers of people that are tried, on so many populations
-EDGES = 32  # that a command spells out
 
 
 class Answers:
@@ -118,7 +112,7 @@ class Answers:
             unheld,
             at_once,
             good_for,
-            command(oracle, best.protocol, best.method, self.sample, ex.plugins),
+            oracle.deployable,
         )
 
     def _scores(self, question: Question) -> list[FloatArray]:
@@ -369,40 +363,3 @@ def price(oracle: FrequencyOracle) -> Price:
 def _steps(oracle: FrequencyOracle) -> int:
     """Of the server per report: one for 64 bits, or one for every value if it has a nonce."""
     return oracle.d if oracle.nonce else -(-oracle.report_bits // 64)
-
-
-def command(
-    oracle: FrequencyOracle, spec: str, how: str, data: Dataset, plugins: Sequence[Path]
-) -> str:
-    """`ldp3 plan` for a choice; nothing if it cannot be deployed."""
-    if not oracle.deployable:
-        return ""
-    values, remark = _values(data.domain)
-    more = [word for file in plugins for word in ("--plugin", str(file))]
-    words = ["ldp3", "plan", "-p", spec, "-m", how, "-e", repr(oracle.epsilon).removesuffix(".0")]
-    line = shlex.join([*words, *values, *more, "-o", "collection.ldp3.json"])
-    return f"{line}  # {remark}" if remark else line
-
-
-def _values(domain: Domain) -> tuple[list[str], str]:
-    """The flags of `ldp3 plan` that give a domain, and what a person must know to use them."""
-    remark = ""
-    if isinstance(domain, Integers):
-        flags = ["--domain-size", str(domain.size)]
-    elif isinstance(domain, Bins):
-        edges = [day(e) if domain.dates else f"{e!r}".removesuffix(".0") for e in domain.edges]
-        flags = [f"--bins={','.join(edges)}"]
-        if len(edges) > EDGES:
-            flags, remark = ["--bins", "EDGES"], f"EDGES: the {len(edges):,} edges, with commas"
-    elif isinstance(domain, Grid):
-        rows, columns = domain.shape
-        ends = (f"{edges[0]!r}:{edges[-1]!r}" for edges in (domain.rows, domain.columns))
-        flags = ["--grid", f"{rows}x{columns}", f"--within={','.join(ends)}"]
-    else:
-        flags = ["--domain", "values.txt"]
-        remark = f"values.txt: the {domain.size:,} values, one per line"
-    if isinstance(domain, Bins | Grid) and domain.closed:
-        remark = "this range is the sample's own: choose one that is public"
-    if domain.ordered and not isinstance(domain, Bins):
-        flags.append("--ordered")
-    return flags if domain.other is None else [*flags, "--other", domain.other], remark

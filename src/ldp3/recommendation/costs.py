@@ -11,7 +11,7 @@ import numpy as np
 from ldp3.arrays import FloatArray
 from ldp3.printing import number, percent, visible
 from ldp3.protocols.base import FrequencyOracle
-from ldp3.randomness import Words, stream
+from ldp3.randomness import stream
 from ldp3.types import Dataset, Tally
 
 SECONDS = 0.02  # of work that is timed, at the least, where there is enough of it
@@ -31,8 +31,6 @@ class ProtocolCost:
     ----------
     bits
         Of a report on the wire.
-    client
-        Seconds to draw one report, one at a time as a client does; None if it cannot be deployed.
     perturb, count
         Seconds per report, many at a time.
     decode
@@ -40,7 +38,6 @@ class ProtocolCost:
     """
 
     bits: int
-    client: float | None
     perturb: float
     count: float
     decode: float
@@ -65,22 +62,11 @@ def measure(oracle: FrequencyOracle) -> ProtocolCost:
             break
         size *= 4
     decode = min(_timed(lambda: oracle.estimate(tally))[0] for _ in range(2))
-    client = _one_by_one(oracle) if oracle.deployable else None
-    return ProtocolCost(oracle.report_bits, client, perturb / size, count / size, decode)
+    return ProtocolCost(oracle.report_bits, perturb / size, count / size, decode)
 
 
 def _batch(oracle: FrequencyOracle, size: int, rng: np.random.Generator) -> Tally:
     return oracle.aggregate(oracle.perturb(np.arange(size) % oracle.d, rng))
-
-
-def _one_by_one(oracle: FrequencyOracle) -> float:
-    words, many = Words.drawn(stream(0, "client")), 1
-    while True:
-        values = [v % oracle.d for v in range(many)]
-        seconds, _ = _timed(lambda values=values: [oracle.draw(v, words) for v in values])  # type: ignore[misc]
-        if seconds >= SECONDS or many >= 1024:
-            return seconds / many
-        many *= 4
 
 
 def _timed(work: Callable[[], object]) -> tuple[float, Any]:
