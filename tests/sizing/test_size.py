@@ -1,6 +1,7 @@
 """Users, ε, error: give two, get the third."""
 
 import json
+from dataclasses import replace
 from math import ceil
 from statistics import NormalDist
 from typing import Any
@@ -240,7 +241,7 @@ def test_the_search_finds_the_first_number_that_is_enough() -> None:
         ({"epsilon": 1, "error": 0.01, "population": 9}, "got 3 of three"),
         ({"epsilon": 1, "error": -1}, "`error`: must be a number > 0"),
         ({"epsilon": 1, "error": 0.1, "domain_size": None}, "Give `data`.*`domain_size`"),
-        ({"epsilon": 1, "error": 0.1, "goal": "best"}, "`goal` is value, l1 or top10"),
+        ({"epsilon": 1, "error": 0.1, "goal": "best"}, "`goal` is value, mean, l1 or top10"),
         ({"epsilon": 1, "goal": "top3"}, "needs `data`"),
         ({"epsilon": 1, "error": 0.1, "goal": "l1", "method": "norm_sub"}, "give `data`"),
         ({"epsilon": 1, "error": 0.1, "value_share": 1.5}, "`value_share`.*between 0 and 1"),
@@ -269,3 +270,30 @@ def test_json_holds_everything() -> None:
     found = json.loads(ldp3.size(1, 1_000, domain_size=4, protocols=FAST).render("json"))
     assert found["best"] == found["options"][0]
     assert found["asked"] == "error"
+
+
+def test_people_for_a_mean_in_the_unit_of_the_values() -> None:
+    law = np.exp(-((np.arange(60) - 20) ** 2) / 100)
+    histogram = ldp3.stream(3).multinomial(50_000, law / law.sum())
+    data = ldp3.Dataset("minutes", ldp3.Bins(list(range(0, 121, 2))), histogram)
+    found = ldp3.size(1.0, error=1.0, data=data, goal="mean")
+    assert found.best.protocol == "sw"
+    assert "the mean to ± 1 at 95 % confidence" in found.render()
+    # as wide as the interval of a collection of so many
+    oracle, users = ldp3.oracle("sw", epsilon=1.0, d=60), apportion(histogram, found.best.users)
+    made = oracle.estimate(oracle.simulate(users, ldp3.stream(4)))
+    mean = replace(made, domain=data.domain).mean()
+    assert (mean.high - mean.low) / 2 == pytest.approx(1.0, rel=0.01)
+    again = ldp3.size(1.0, population=found.best.users, data=data, goal="mean", protocols="sw")
+    assert again.best.error == pytest.approx(1.0, rel=1e-4)
+
+
+def test_a_mean_is_of_numbers_and_of_protocols_that_know_their_covariance() -> None:
+    with pytest.raises(LDPError, match="A mean is of numbers in order"):
+        ldp3.size(1.0, error=1.0, data="flights", goal="mean")
+    with pytest.raises(LDPError, match="HR does not say how the errors"):
+        ldp3.size(1.0, error=1.0, domain_size=10, goal="mean", protocols="hr")
+
+
+def test_single_values_are_not_asked_of_protocols_that_go_by_an_order() -> None:
+    assert "sw" not in {o.protocol for o in ldp3.size(1.0, error=0.01, domain_size=9).options}

@@ -4,7 +4,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from math import ceil, pi
+from math import ceil, pi, sqrt
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,10 @@ class Goal(ABC):
     def simulated(self) -> bool:
         """Whether the error comes from simulated collections, and not from theory."""
         return False
+
+    def serves(self, oracle: FrequencyOracle) -> bool:
+        """Whether a protocol is for such a question; one that goes by an order tells no values."""
+        return not oracle.needs_order
 
     @abstractmethod
     def error(self, oracle: FrequencyOracle, n: int) -> float:
@@ -134,6 +139,41 @@ class ValueGoal(Goal):
 
     def source(self, oracle: FrequencyOracle, n: int) -> str:  # noqa: ARG002
         return "By theory: the intervals are those that `ldp3 estimate` prints."
+
+
+@dataclass(frozen=True, eq=False)
+class MeanGoal(Goal):
+    """The mean of numbers: half the width of the interval that `estimate --mean` prints.
+
+    Parameters
+    ----------
+    line
+        Where the values lie; the mean, and how far it is off, is in that unit.
+    """
+
+    line: FloatArray = field(default_factory=lambda: np.arange(2.0))
+
+    def serves(self, oracle: FrequencyOracle) -> bool:
+        return self._variance(oracle, LARGE) is not None
+
+    def error(self, oracle: FrequencyOracle, n: int) -> float:
+        variance = self._variance(oracle, n)
+        if variance is None:
+            raise InvalidParameter(
+                f"{type(oracle).__name__} does not say how the errors of different values hang "
+                f"together, which a mean depends on: leave it out."
+            )
+        return -NormalDist().inv_cdf((1 - self.confidence) / 2) * sqrt(variance)
+
+    def least(self, oracle: FrequencyOracle, wanted: float) -> int:
+        return ceil(LARGE * (self.error(oracle, LARGE) / wanted) ** 2) or 1
+
+    def source(self, oracle: FrequencyOracle, n: int) -> str:  # noqa: ARG002
+        return "By theory: the intervals are those that `ldp3 estimate --mean` prints."
+
+    def _variance(self, oracle: FrequencyOracle, n: int) -> float | None:
+        noise = oracle.noise(self.frequencies, n)
+        return noise.of_query(self.line - self.line.mean(), self.frequencies)
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,7 +34,7 @@ from ldp3.printing import number, percent, plural
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.results import names
 from ldp3.shuffling import Shuffled, require_mixed
-from ldp3.sizing.goals import Goal, OrderGoal, SumGoal, ValueGoal, single
+from ldp3.sizing.goals import Goal, MeanGoal, OrderGoal, SumGoal, ValueGoal, single
 from ldp3.sizing.search import MOST_USERS
 from ldp3.sizing.solving import Asked, Option, Solver
 
@@ -161,8 +161,9 @@ def size(
     value_share
         How frequent the value is; of a sample, that of its most frequent one if not given.
     goal
-        ``value``: one value. ``top10``: the ten most frequent ones in the right order (or any other
-        number). ``l1``: the sum of all errors.
+        ``value``: one value. ``mean``: that of numbers in order, or of the codes from 0 on.
+        ``top10``: the ten most frequent ones in the right order (or any other number). ``l1``: the
+        sum of all errors.
     method
         For ``l1``: what post-processes the estimate.
     protocols
@@ -192,11 +193,11 @@ def size(
     require(whole(often, 1), "`rounds`", "must be at least 1", rounds)
     files = [as_path(path, "a plug-in") for path in several(plugins, "`plugins`")]
     modules = load_plugins(files)
-    frequencies = _frequencies(data, domain_size, value_share, files)
+    frequencies, line = _frequencies(data, domain_size, value_share, files)
     goal = plain(goal).replace("ℓ", "l") if isinstance(goal, str) else goal
     some = data is None or value_share is not None  # the first value is known, others are alike
     place = 0 if some else int(np.argmax(frequencies))
-    aim = _goal(goal, frequencies, method, confidence, seed, modules, place)
+    aim = _goal(goal, frequencies, method, confidence, seed, modules, place, line)
     if isinstance(aim, OrderGoal) and (data is None or value_share is not None):
         raise InvalidParameter("An order needs `data`, which says how frequent all values are.")
     if aim.simulated and data is None:
@@ -278,15 +279,18 @@ _TWO = "two of `epsilon`, `population` and `error`"
 
 def _frequencies(
     data: object, d: int | None, share: float | None, plugins: Iterable[Path]
-) -> FloatArray:
-    """Of all values: those of the sample, or one that is known among others that are alike."""
+) -> tuple[FloatArray, FloatArray | None]:
+    """Of all values: those of the sample, or one that is known among others that are alike.
+
+    And where they lie on a line, if they do.
+    """
     if share is not None:
         require_share("`value_share`", share)
     if data is not None:
         sample, *others = load_all(data, plugins=plugins)
         require(not others, "`data`", "must be one sample", f"{len(others) + 1}")
         if share is None:
-            return sample.frequencies
+            return sample.frequencies, sample.positions if sample.ordered else None
         d = sample.d
     if d is None:
         raise InvalidParameter(
@@ -294,7 +298,8 @@ def _frequencies(
         )
     fits = whole(as_python(d), 2, MOST_VALUES)
     require(fits, "`domain_size`", "must be from 2 to 2²⁴", d)
-    return single(0.0 if share is None else share, int(d))
+    alike = single(0.0 if share is None else share, int(d))
+    return alike, None if data is not None else np.arange(int(d), dtype=np.float64)
 
 
 def _goal(
@@ -305,8 +310,13 @@ def _goal(
     seed: int,
     modules: Sequence[ModuleType],
     place: int,
+    line: FloatArray | None,
 ) -> Goal:
     about = frequencies, confidence, seed
+    if name == "mean":
+        if line is None:
+            raise InvalidParameter("A mean is of numbers in order, such as `bins`: these are not.")
+        return MeanGoal(*about, line)
     if name == "value":
         return ValueGoal(*about, place)
     if name == "l1":
@@ -315,7 +325,7 @@ def _goal(
     if top and 1 <= int(top[1]) <= len(frequencies):
         return OrderGoal(*about, int(top[1]))
     raise InvalidParameter(
-        f"`goal` is value, l1 or top10 (1 to {len(frequencies):,} values), got {short(name)}."
+        f"`goal` is value, mean, l1 or top10 (1 to {len(frequencies):,} values), got {short(name)}."
     )
 
 
@@ -326,11 +336,19 @@ def _headline(found: Size) -> str:
     off, top = _error(found, best.error), found.goal.removeprefix("top").strip()
     taken, users = names.protocol(best.protocol), plural(best.users, "person")
     if found.asked == "error":
-        answers = {"value": f"{off} at {sure} for {held}", "l1": f"An ℓ1 of {off} in the mean"}
+        answers = {
+            "value": f"{off} at {sure} for {held}",
+            "mean": f"{off} at {sure} for the mean",
+            "l1": f"An ℓ1 of {off} in the mean",
+        }
         wrong = f"{off} of collections have the {top} most frequent values in the wrong order"
         told = answers.get(found.goal, wrong)
         return f"{told}, with {taken} ({users}, ε = {best.epsilon:g}, d = {found.d:,})."
-    wishes = {"value": f"{held} to {off} at {sure}", "l1": f"all values to an ℓ1 of {off}"}
+    wishes = {
+        "value": f"{held} to {off} at {sure}",
+        "mean": f"the mean to {off} at {sure}",
+        "l1": f"all values to an ℓ1 of {off}",
+    }
     order = f"the {top} most frequent values in the right order, but for {off} of collections"
     wish = wishes.get(found.goal, order)
     if found.asked == "users":
@@ -343,8 +361,8 @@ def _headline(found: Size) -> str:
 
 def _error(found: Size, error: float) -> str:
     """As its goal counts it."""
-    if found.goal == "l1":
-        return number(error)
+    if found.goal in ("l1", "mean"):
+        return number(error) if found.goal == "l1" else f"± {number(error)}"
     if found.goal != "value":
         return percent(error, 3)
     points = number(100 * error)

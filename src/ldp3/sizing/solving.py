@@ -130,4 +130,5 @@ class Solver:
             if choice.asked:
                 raise
             return None
-        return oracle if oracle.deployable or choice.asked else None
+        fits = oracle.deployable and self.goal.serves(oracle)
+        return oracle if fits or choice.asked else None
