@@ -12,6 +12,7 @@ import gc
 import inspect
 import pkgutil
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
@@ -185,13 +186,20 @@ def _spellings(found: dict[str, type]) -> dict[str, type]:
 
 def _entry_points(kind: type) -> "list[EntryPoint]":
     """Groups are called like our folders: ``ldp3.protocols``, ``ldp3.metrics`` …"""
+    return [point for point in _every_entry_point(*sys.path) if point.group == _folder(kind)]
+
+
+@cache
+def _every_entry_point(*path: str) -> "list[EntryPoint]":  # noqa: ARG001
+    """Those of our groups, once for each path: hundreds of packages are slow to read."""
     from importlib.metadata import distributions  # slow to import, and not every command asks
 
     found: dict[str, list[EntryPoint]] = {}  # by package: the first on the path is the one in use
     for package in distributions():
         with suppress(Exception):  # what is broken in another package is not ours to tell
             if package.name not in found:
-                found[package.name] = list(package.entry_points.select(group=_folder(kind)))
+                points = package.entry_points
+                found[package.name] = [p for p in points if p.group.startswith("ldp3.")]
     return [point for points in found.values() for point in points]
 
 
