@@ -40,9 +40,7 @@ class Cluster:
         )  # fmt: skip
 
     def start(self) -> None:
-        options = (
-            f"-c listen_addresses= -c unix_socket_directories={self.folder} -c max_connections=50"
-        )
+        options = f"-c listen_addresses= -c unix_socket_directories={self.folder}"
         log = str(self.folder / "log")
         self.run("pg_ctl", "-D", str(self.folder / "data"), "-l", log, "-w", "-o", options, "start")
 
@@ -61,6 +59,12 @@ class Cluster:
 def cluster() -> Iterator[Cluster]:
     """One that is started, and stopped and removed in the end."""
     folder = Path(tempfile.mkdtemp(prefix="ldp3-pg-", dir="/tmp"))  # a socket's path must be short
+    # tests that are killed stop nothing: somebody else must, when they are gone
+    wait = f"while kill -0 {os.getpid()} 2>/dev/null; do sleep 1; done"
+    end = f"kill -QUIT $(head -1 {folder}/data/postmaster.pid); sleep 2; rm -rf {folder}"
+    watch = subprocess.Popen(
+        ["sh", "-c", f"{wait}; {end}"], start_new_session=True, stderr=subprocess.DEVNULL
+    )
     try:
         if os.geteuid() == 0:
             shutil.chown(folder, OWNER)
@@ -83,6 +87,8 @@ def cluster() -> Iterator[Cluster]:
         finally:
             one.stop("immediate")
     finally:
+        watch.kill()
+        watch.wait(20)
         shutil.rmtree(folder, ignore_errors=True)
 
 
