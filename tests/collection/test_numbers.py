@@ -9,6 +9,7 @@ from scipy.stats import binom
 import ldp3
 from ldp3 import Aggregator, Bins, Plan, stream
 from ldp3.arrays import IntArray
+from ldp3.collection.estimate_table import CollectionEstimate
 from ldp3.collection.numbers import Asked, told, told_apart
 from ldp3.errors import InvalidData
 
@@ -83,3 +84,8 @@ def test_only_the_same_values_are_compared() -> None:
     second.add(plan.wire.encode(plan.oracle.perturb(np.arange(30), stream(3))).tobytes())
     with pytest.raises(InvalidData, match="minutes and other have different domains"):
         told_apart(first, second, ASKED)
+
+
+def test_who_looks_at_single_values_is_told_what_to_ask_instead() -> None:
+    said = CollectionEstimate.of(server(hill(20, 1_000), 1)).render("text")
+    assert "SW tells where people lie, and little of single values" in said

@@ -73,6 +73,11 @@ class CollectionEstimate:
         }
         certain = _certain(estimate, int((high == 0).sum()), plan.domain.labels, confidence)
         claim, remarks = plan.shuffled, certain + _remarks(spec, confidence, between is not None)
+        if estimate.correlated:
+            remarks.append(
+                f"{names.protocol(plan.protocol)} tells where people lie, and little of single "
+                f"values: ask for `mean`, `quantiles`, `above`, `below` or `between`."
+            )
         if claim is not None:
             remarks.append(claim.said_of(server.n, server.identified))
         about: dict[str, object] = {
