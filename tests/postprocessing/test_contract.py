@@ -26,7 +26,11 @@ def assert_kept(spec: str, est: Estimate) -> None:
 
 @pytest.mark.parametrize("spec", METHODS)
 def test_the_contract_holds(spec: str) -> None:
-    assert [f for f in findings(ldp3.postprocess(spec)) if not f.passed] == []
+    method = ldp3.postprocess(spec)
+    found = list(findings(method))
+    assert [f for f in found if not f.passed] == []
+    by_order = [f for f in found if f.check.startswith("The order of the values matters")]
+    assert method.needs_order or not by_order  # values trade places, and their results with them
 
 
 @every_method
