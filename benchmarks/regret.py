@@ -78,9 +78,10 @@ def questions(data: Dataset, cell: int) -> Iterator[dict[str, object]]:
         ours = answer.best.protocol, answer.best.method
         usual = {pair: error for pair, error in errors.items() if pair[1] in BASE}
         best, base = (min(some, key=lambda pair: some[pair]) for some in (errors, usual))
-        protocols, methods = (sorted({pair[i] for pair in (ours, best, base)}) for i in (0, 1))
-        again = true_errors(truth, epsilon, [answer.metric], protocols, methods, COMPARE, 99)
-        true, least, plain = (again[answer.metric, *pair] for pair in (ours, best, base))
+        true, least, plain = (
+            true_errors(truth, epsilon, [answer.metric], [p], [m], COMPARE, 99)[answer.metric, p, m]
+            for p, m in (ours, best, base)
+        )
         stated = answer.best.error
         yield {
             "data": data.name, "people": people, "times": times, "epsilon": epsilon,
