@@ -242,9 +242,10 @@ class Contest:
 
 def looks_of(ex: Experiment) -> tuple[int, ...]:
     """Repeats after which a contest looks; errors that hang together take slow methods."""
-    modules, d = load_plugins(ex.plugins), ex.datasets[0].d
-    made = (build_oracle(c.thing, *modules, epsilon=ex.epsilons[0], d=d) for c in ex.protocols)
-    return race.looks(d, any(oracle.correlated for oracle in made))
+    modules, (data, *_) = load_plugins(ex.plugins), ex.datasets
+    made = [build_oracle(c.thing, *modules, epsilon=ex.epsilons[0], d=data.d) for c in ex.protocols]
+    there = (oracle for oracle in made if data.ordered or not oracle.needs_order)
+    return race.looks(data.d, any(oracle.correlated for oracle in there))
 
 
 def raw_errors(variance: FloatArray) -> FloatArray:
