@@ -35,7 +35,7 @@ import numpy as np
 from ldp3.arrays import BoolArray, FloatArray, IntArray
 from ldp3.recommendation.populations import MANY
 
-MOST_REPEATS = {32: 8, 256: 4, MANY: 2}  # up to so many values; beyond, one
+MOST_REPEATS = {32: 6, MANY: 2}  # up to so many values; beyond, one
 FEW_REPEATS = 2  # where methods take a hundred times as long
 DECIDED = 0.9  # share of the sample in the uncertainty from which on a larger one is needed
 
@@ -73,7 +73,7 @@ def looks(d: int, slow: bool = False) -> tuple[int, ...]:
     """Repeats on each population: fewer for many values or `slow` methods, where they cost more."""
     most = next((repeats for values, repeats in MOST_REPEATS.items() if d <= values), 1)
     most = min(most, FEW_REPEATS) if slow else most
-    return tuple(2**k for k in range(most.bit_length()))
+    return (*(2**k for k in range((most - 1).bit_length())), most)
 
 
 @dataclass(frozen=True, eq=False)
