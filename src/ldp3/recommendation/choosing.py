@@ -73,7 +73,9 @@ class Answers:
         prices = [price(self._oracle(epsilon, p)) for p, _ in pairs]
         score = regret.score
         first = chosen(score, prices, regret.of_points, pairs, contest.rules.margin)
-        candidates = [self._candidate(question, i, first, scores) for i in range(len(scores))]
+        least = contest.perfect(metric)
+        found = (self._candidate(question, i, first, scores, least) for i in range(len(scores)))
+        candidates = list(found)
         best = candidates[first]
         lowest = first if score[first] < score.min() + SAME else int(np.argmin(score))
         tied = [c for c, left in zip(candidates, standing.left, strict=True) if left]
@@ -122,14 +124,14 @@ class Answers:
         return [known[int(r)][i] for i, r in enumerate(repeats)]
 
     def _candidate(
-        self, question: Question, index: int, best: int, scores: list[FloatArray]
+        self, question: Question, index: int, best: int, scores: list[FloatArray], least: float
     ) -> Candidate:
         contest, mine = self.contest, scores[index]
         protocol, method = contest.combinations(question[0])[index]
         rules, shared = contest.rules, min(mine.shape[1], scores[best].shape[1])
         error = interval(mine, contest.world_of, contest.populations.possible, rules.alpha)
         mean = float(mine.mean(axis=1) @ rules.weights)
-        ends = contest.perfect(question[1]), 0.0 if mine.max() <= 0 else np.inf  # none passes 0
+        ends = least, 0.0 if mine.max() <= 0 else np.inf  # none passes 0
         all_three = np.clip([mean, min(error.low, mean), max(error.high, mean)], *ends)
         error = Interval(*all_three.tolist())
         if contest.better[question[1]] == "higher":
