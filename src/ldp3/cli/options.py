@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any, get_origin
 from cyclopts import Group, Parameter, Token
 
 from ldp3 import answers
-from ldp3.edges import days_in, number_in
 from ldp3.errors import InvalidParameter, LDPError, short
 from ldp3.printing import show, terminal_width
 from ldp3.progress import say
@@ -292,6 +291,8 @@ def asked(
 
 
 def _place(given: str) -> float:
+    from ldp3.edges import days_in, number_in
+
     place = number_in(given)
     place = days_in(given) if place is None else place
     if place is None:

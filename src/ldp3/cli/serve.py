@@ -127,14 +127,18 @@ def _token(path: Path | None) -> str | None:
     if path is not None:
         try:
             if not path.exists():
-                path.touch(0o600, exist_ok=False)
-                path.write_text(token_hex(16) + "\n", encoding="utf-8")
+                with open(path, "x", encoding="utf-8", newline="\n", opener=_for_owner) as file:
+                    file.write(token_hex(16) + "\n")
             found = path.read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError):
             raise InvalidData(f"{path}: cannot be read or written, or is no text.") from None
     if found is not None and len(found) < SHORTEST_TOKEN:
         raise InvalidData(f"a token has at least {SHORTEST_TOKEN} characters, this one is shorter.")
     return found
+
+
+def _for_owner(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def _end(plans: "list[Plan]", database: str, *, close: bool, delete: bool) -> None:
