@@ -63,6 +63,16 @@ def test_check_says_what_is_wrong_all_of_it(run: Run, tmp_path: Path) -> None:
     assert "nobody can read results" in run("plan.json --port 0 --check")[1]
 
 
+def test_check_finds_what_a_start_would_refuse(run: Run) -> None:
+    collected(keep=True)
+    Path("copy.json").write_text(Path("plan.json").read_text())
+    code, out, _ = run("plan.json copy.json --port 0 --check --token-file token.txt")
+    assert code == 1
+    assert "the same plan is given twice." in out
+    assert "since it began: give --keep-reports." in out
+    assert run("plan.json --port 0 --check --token-file token.txt --keep-reports")[0] == 0
+
+
 def test_a_closed_collection_is_said_to_be(run: Run) -> None:
     collected(keep=False)
     assert run("plan.json --close") == (0, "'pages' is closed.\n", "")

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from ldp3.budget import said_of
 from ldp3.cli import options
 from ldp3.cli.aggregate import require_once
-from ldp3.cli.console import Console
+from ldp3.cli.console import Console, as_flags
 from ldp3.errors import InvalidData, LDPError, require
 from ldp3.printing import plural, show
 
@@ -78,7 +78,7 @@ def serve(
     require(0 <= rate < 1e9, "--rate", "must be at least 0", rate)
     _require_installed()
     if check:
-        return _check(plans, plugins, database, host, port, token_file)
+        return _check(plans, plugins, database, host, port, token_file, keep=keep_reports)
     collections = _loaded(plans, plugins)
     if close or delete_reports:
         _end(collections, database, close=close, delete=delete_reports)
@@ -116,9 +116,13 @@ def _loaded(plans: list[Path], plugins: list[Path]) -> "list[Plan]":
     loaded = [Plan.load(plan, plugins) for plan in plans]
     for plan in loaded:
         plan.require_unnamed("this server gives every report an identifier")
+    _require_different(loaded)
+    return loaded
+
+
+def _require_different(loaded: "list[Plan]") -> None:
     if len({plan.identifier for plan in loaded}) < len(loaded):
         raise InvalidData("the same plan is given twice.")
-    return loaded
 
 
 def _token(path: Path | None) -> str | None:
@@ -160,8 +164,9 @@ def _end(plans: "list[Plan]", database: str, *, close: bool, delete: bool) -> No
 
 
 def _check(
-    plans: list[Path], plugins: list[Path], database: str, host: str, port: int, token: Path | None
-) -> int:
+    plans: list[Path], plugins: list[Path], database: str, host: str, port: int,
+    token: Path | None, *, keep: bool,
+) -> int:  # fmt: skip
     """Say what is wrong, all of it; the exit code."""
     from ldp3.service.server import listen
 
@@ -172,13 +177,15 @@ def _check(
         try:
             yield
         except LDPError as error:
-            wrong.append(str(error))
+            wrong.append(as_flags(str(error)))
 
     for path in plans:
         with noted():
             loaded += _loaded([path], plugins)
     with noted():
-        _look_into(database, loaded, wrong, notes)
+        _require_different(loaded)
+    with noted():
+        _look_into(database, loaded, wrong, notes, keep=keep)
     with noted():
         listen(host, port).close()
     with noted():
@@ -193,7 +200,9 @@ def _check(
     return 1 if wrong else 0
 
 
-def _look_into(database: str, plans: "list[Plan]", wrong: list[str], notes: list[str]) -> None:
+def _look_into(
+    database: str, plans: "list[Plan]", wrong: list[str], notes: list[str], *, keep: bool
+) -> None:
     from ldp3.collection.databases import is_postgres, open_store
 
     if not is_postgres(database) and not Path(database).exists():
@@ -203,6 +212,8 @@ def _look_into(database: str, plans: "list[Plan]", wrong: list[str], notes: list
         return
     with open_store(database) as store:
         known = store.collections()
+        for plan in plans:
+            store.require_as_it_began(plan, keep=keep)
     wrong += [f"{plan.name!r} is closed." for plan in plans if known.get(plan.identifier)]
     if others := len(known.keys() - {plan.identifier for plan in plans}):
         notes.append(f"{plural(others, 'collection')} in it that no plan here is for.")

@@ -203,20 +203,25 @@ class Store(ABC):
                 "on conflict (identifier) do nothing",
                 plan.identifier, json.dumps(plan.describe()), int(keep),
             )  # fmt: skip
-            number, kept = self.query(
-                "select collection, keep from collection where identifier = ?", plan.identifier
-            )[0]
+            ((number,),) = self.query(
+                "select collection from collection where identifier = ?", plan.identifier
+            )
             empty = plan.oracle.empty.total
             self.query(
                 "insert into tally values (?, 0, ?) on conflict (collection) do nothing",
                 number, empty.tobytes(),
             )  # fmt: skip
-        if bool(kept) != keep:
-            is_so = "keeps the reports" if kept else "does not keep the reports"
-            flag = "give `keep_reports`" if kept else "leave out `keep_reports`"
-            raise InvalidData(f"{self.name}: {is_so} of {plan.name!r} since it began: {flag}.")
+        self.require_as_it_began(plan, keep=keep)
         self._plans[number] = plan
         return int(number)
+
+    def require_as_it_began(self, plan: Plan, *, keep: bool) -> None:
+        """Refuse to keep the reports of a collection that did not do so from the start."""
+        found = self.query("select keep from collection where identifier = ?", plan.identifier)
+        if found and bool(found[0][0]) != keep:
+            is_so = "does not keep the reports" if keep else "keeps the reports"
+            flag = "leave out `keep_reports`" if keep else "give `keep_reports`"
+            raise InvalidData(f"{self.name}: {is_so} of {plan.name!r} since it began: {flag}.")
 
     def number_of(self, plan: Plan) -> int:
         """The number of a collection that is there."""
