@@ -187,6 +187,7 @@ def test_results_need_the_token_and_sending_does_not(file: str) -> None:
             assert server.get(page).status == 200
             assert "access-control-allow-origin" not in server.get(page).headers
         text = server.get("./estimate?format=csv&method=none&confidence=0.9").body.decode()
+        assert text.endswith("\n")  # as the file that `ldp3 estimate` writes
         assert text.startswith("label,frequency,low,high")
         assert server.get("./estimate?method=nonsense").status == 400
         assert server.get("./estimate?confidence=2").status == 400

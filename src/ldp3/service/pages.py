@@ -172,7 +172,7 @@ class Pages:
         if found is None:
             return _error(404, "no report was counted yet")
         return _unless_known(
-            request, tag, lambda: Response(found[1].render(kind), media_type=ESTIMATES[kind])
+            request, tag, lambda: Response(found[1].render(kind) + "\n", media_type=ESTIMATES[kind])
         )
 
     def _estimated(
