@@ -1,7 +1,9 @@
 """What strangers may try: no answer is a fault of ours, memory does not grow, logs tell nothing."""
 
+import asyncio
 import os
 import random
+import shutil
 import socket
 import subprocess
 import sys
@@ -9,11 +11,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Event, Thread
 
 import pytest
 
 from ldp3.collection.aggregator import Aggregator
 from ldp3.service import limits
+from ldp3.service.ingest import Ingest
 from tests.posix import posix
 from tests.service.kills import _free_port
 from tests.service.running import PLAN, TOKEN, Collector, key, packed, reports, running
@@ -178,6 +182,63 @@ def test_slow_and_fat_requests_are_ended(tmp_path: Path, monkeypatch: pytest.Mon
             with suppress(ConnectionResetError):
                 assert line.recv(100) == b""
             line.close()
+        body = reports(PLAN, 3_000)
+        request = head(Content_Length=str(len(body)), Idempotency_Key=key(), Connection="close")
+        with socket.create_connection(("127.0.0.1", server.port), 10) as line:
+            line.sendall(request[:-1])  # the end of the head comes with the body
+            time.sleep(0.2)
+            line.sendall(request[-1:] + body)
+            assert line.recv(1000).startswith(b"HTTP/1.1 202 ")
         fat = server.raw(head(Cookie="c" * 40_000))
         assert fat.startswith(b"HTTP/1.1 431 ")
         assert server.post(reports(PLAN, 1)).status == 202
+
+
+def test_what_follows_the_body_is_no_header(tmp_path: Path) -> None:
+    body = reports(PLAN, 1)
+    with running(str(tmp_path / "x.sqlite"), rate=0.1, proxy="127.0.0.1") as server:
+
+        def sent() -> bytes:
+            start = head(Transfer_Encoding="chunked", Idempotency_Key=key(), Connection="close")
+            last = b"X-Forwarded-For: 127.0.0.1\r\n\r\n"  # whom no rate holds for
+            with socket.create_connection(("127.0.0.1", server.port), 10) as line:
+                line.sendall(start + b"%x\r\n%b\r\n0\r\n%b" % (len(body), body, last))
+                return line.recv(1000)[9:12]
+
+        assert [sent(), sent(), sent()] == [b"202", b"429", b"429"]
+
+
+def test_all_is_in_the_file_of_sqlite_when_it_is_stopped(tmp_path: Path) -> None:
+    with running(str(tmp_path / "x.sqlite")) as server:
+        assert server.post(reports(PLAN, 7)).status == 202
+        assert server.get("./estimate").status == 200  # through a connection that only reads
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.sqlite", "x.sqlite.lock"]
+    taken = Aggregator(PLAN)
+    taken.add_store(shutil.copy(tmp_path / "x.sqlite", tmp_path / "copy.sqlite"))
+    assert taken.n == 7
+
+
+def test_a_database_that_hangs_does_not_keep_the_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ingest = Ingest(str(tmp_path / "x.sqlite"), [PLAN], keep=False)
+    hangs, goes_on = Event(), Event()
+
+    def count(shard: int | None = None) -> int:
+        with ingest.store.transaction():  # as while it waits for an answer
+            hangs.set()
+            goes_on.wait(60)
+        return 0
+
+    monkeypatch.setattr(ingest.store, "count", count)
+    loop = asyncio.new_event_loop()
+    ingest.start(loop)
+    assert hangs.wait(20)
+    stopping = Thread(target=ingest.stop, args=[0.2], daemon=True)
+    stopping.start()
+    stopping.join(20)
+    ended = not stopping.is_alive()
+    goes_on.set()
+    ingest.stop()
+    loop.close()
+    assert ended

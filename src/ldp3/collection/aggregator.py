@@ -225,11 +225,11 @@ class Aggregator:
                 tick(fresh.tally.n)
         return fresh
 
-    def add_store(self, address: str) -> None:
+    def add_store(self, address: str | PathLike[str]) -> None:
         """Add what the store of a collector holds, `postgresql://…` or a file of SQLite."""
         from ldp3.collection.databases import open_store
 
-        with open_store(address) as store:
+        with open_store(str(address)) as store:
             self.merge(Aggregator.of_counts(self.plan, store.counts(store.number_of(self.plan))))
 
     def merge(self, other: "Aggregator") -> None:

@@ -78,8 +78,9 @@ class Ingest:
         end = time.monotonic() + seconds
         for thread in self._threads:
             thread.join(max(0.0, end - time.monotonic()))
-        self.store.close()
-        self._counting.close()
+        if not any(thread.is_alive() for thread in self._threads):  # else closing would wait, too
+            self.store.close()
+            self._counting.close()
 
     @property
     def healthy(self) -> bool:

@@ -89,6 +89,7 @@ class Guarded(HttpToolsProtocol):
 
     since: float | None = None  # when the unfinished request began; None between two requests
     head: int = 0  # bytes of the head so far; -1 when it is complete
+    tail = b""  # of the data before: the end of a head may be cut in two
     hasty = False  # whether the request did not wait
 
     def connection_made(self, transport: Any) -> None:
@@ -105,14 +106,19 @@ class Guarded(HttpToolsProtocol):
             if self.since is None:
                 self.since = self.loop.time()
             self.head += len(data)
-            if self.head > HEAD and b"\r\n\r\n" not in data[:HEAD]:
+            if self.head > HEAD and b"\r\n\r\n" not in self.tail + data[:HEAD]:
                 self.transport.write(
                     b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
                     b"content-length: 0\r\nconnection: close\r\n\r\n"
                 )
                 self.transport.close()
                 return
+            self.tail = data[-3:]
         super().data_received(data)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self.head >= 0:  # not what follows a body in chunks, which a proxy has not looked at
+            super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         self.head = -1
@@ -127,6 +133,6 @@ class Guarded(HttpToolsProtocol):
             super().on_body(body)
 
     def on_message_complete(self) -> None:
-        self.since, self.head = None, 0
+        self.since, self.head, self.tail = None, 0, b""
         if not self.hasty:
             super().on_message_complete()
