@@ -40,8 +40,8 @@ def promised(sample: ldp3.Dataset) -> tuple[float, float]:
     _, ex, _ = entered(sample, 1.0, *asked)
     simulator = Simulator(replace(ex, repeats=1, repeats_asked=True, limit=False))
     one = sum(forecast(simulator, 1).seconds.values())
-    many, looks = len(Populations(sample, sample.n, 0).world_of), looks_of(ex)
-    return many * looks[0] * one, many * looks[-1] * one
+    many, (looks, afforded) = len(Populations(sample, sample.n, 0).world_of), looks_of(ex)
+    return many * looks[0] * one, many * afforded * one
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

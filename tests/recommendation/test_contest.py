@@ -72,11 +72,12 @@ def test_protocols_of_a_set_that_are_noisier_are_left_out_and_those_that_were_na
 def test_slow_methods_cost_repeats_only_where_they_take_part() -> None:
     labels, line = ldp3.load("zipf(d=16, n=500)"), ldp3.load("gaussian(d=16, n=500)")
     found = [
-        looks_of(experiment([data], 1.0, protocols, "none", "l1"))
+        looks_of(experiment([data], 1.0, protocols, "none", "l1"))[0]
         for data in (labels, line)
         for protocols in (["ss", "sw"], ["ss"])
     ]
-    assert found == [(1, 2, 4, 6), (1, 2, 4, 6), (1, 2), (1, 2, 4, 6)]
+    many = 1, 2, 4, 8, 16, 32
+    assert found == [many, many, (1, 2), many]
 
 
 def test_the_most_robust_wins_and_its_price_is_said() -> None:

@@ -1,17 +1,19 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from ldp3 import stream
 from ldp3.arrays import FloatArray
-from ldp3.recommendation.race import Gap, Rules, Standing, look, looks, start, summary
+from ldp3.recommendation.race import Gap, Rules, Standing, afforded, look, looks, start, summary
 
 ALPHA = 1e-6
 STATED = 0.05
 LOOKS = (1, 2, 4, 8, 16, 32)
 POPULATIONS = 32
 EVEN = np.full(POPULATIONS, 1 / POPULATIONS)
-RULES = Rules(STATED, 0.0, LOOKS, EVEN)
+RULES = Rules(STATED, 0.0, LOOKS, EVEN, LOOKS[-1])
 TRIALS = 1_500
 
 
@@ -49,7 +51,7 @@ def test_the_rate_holds_whatever_the_share_of_the_sample(sample: float) -> None:
 
 @pytest.mark.slow
 def test_looks_that_are_not_paid_for_are_caught() -> None:
-    free = Rules(STATED * len(LOOKS), 0.0, LOOKS, EVEN)
+    free = Rules(STATED * len(LOOKS), 0.0, LOOKS, EVEN, LOOKS[-1])
     assert told_apart(0.5, free) > stats.binom.isf(ALPHA, TRIALS, STATED)
 
 
@@ -106,7 +108,7 @@ def test_a_constant_difference_decides() -> None:
 def test_a_difference_below_the_margin_ends_the_race_in_a_tie() -> None:
     noise = equal(stream(0, "margin"), 1, 0.0)
     jitter = 1e-3 * stream(1, "margin").normal(size=noise.shape)
-    standing = run(np.concatenate([noise, noise + jitter]), Rules(STATED, 0.01, LOOKS, EVEN))
+    standing = run(np.concatenate([noise, noise + jitter]), replace(RULES, margin=0.01))
     assert standing.reason == "equal"
     assert standing.repeats.tolist() == [1, 1]
 
@@ -139,10 +141,27 @@ def test_a_combination_alone_wins() -> None:
     assert run(equal(stream(0, "alone"), 1, 0.5)).reason == "separated"
 
 
+def test_what_is_saved_on_those_that_leave_is_spent_on_those_that_are_left() -> None:
+    rules = replace(RULES, afforded=2)
+    noise = equal(stream(0, "saved"), 1, 0.0)
+    close = noise + 0.02 + 0.02 * stream(1, "saved").normal(size=noise.shape)
+    few = np.concatenate([noise, close, *(noise + 9.0 for _ in range(100))])
+    assert run(few[:2], rules).repeats.tolist() == [2, 2]
+    found = run(few, rules)
+    assert found.repeats.max() > 2
+    assert found.repeats.sum() <= 2 * len(few)
+    assert found.left.tolist() == [True] + [False] * 101
+
+
+def test_few_combinations_may_run_more_often() -> None:
+    assert [afforded(32, count) for count in (2, 50, 150, 300)] == [32, 12, 4, 4]
+    assert [afforded(100_000, 2), afforded(32, 2, slow=True)] == [1, 2]
+
+
 def test_repeats_double_and_are_fewer_for_many_values() -> None:
-    assert looks(2) == looks(32) == (1, 2, 4, 6)
-    assert looks(33) == (1, 2)
-    assert looks(4096) == (1, 2)
+    assert looks(2) == looks(32) == (1, 2, 4, 8, 16, 32)
+    assert looks(33) == (1, 2, 4, 8, 16)
+    assert looks(4096) == (1, 2, 4, 8, 16)
     assert looks(100_000) == (1,)
     assert (looks(32, slow=True), looks(100_000, slow=True)) == ((1, 2), (1,))
 

@@ -160,13 +160,13 @@ def _dry_run(many: int, ex: "Experiment", threads: int | None) -> None:
     from ldp3.recommendation.contest import looks_of
 
     simulator = Simulator(replace(ex, repeats=1, repeats_asked=True, limit=False))
-    one, looks = forecast(simulator, threads).elapsed, looks_of(ex)
+    one, (looks, afforded) = forecast(simulator, threads).elapsed, looks_of(ex)
     combinations = sum(int(simulator.applies(cell).sum()) for cell in simulator.cells)
     show(f"protocols  {' '.join(c.spec for c in ex.protocols)}")
     show(f"methods    {' '.join(c.spec for c in ex.methods)}")
     show(f"race       {combinations:,} combinations over all ε, on {many} populations")
     show(f"looks      after {', '.join(map(str, looks))} collections on each, fewer take part")
-    first, most = (many * repeats * one for repeats in (looks[0], looks[-1]))
+    first, most = (many * repeats * one for repeats in (looks[0], afforded))
     show(f"time       {duration(first)} at least, {duration(most)} at most")
 
 

@@ -60,14 +60,15 @@ class Contest:
         self.world_of: IntArray = populations.world_of
         per_world = np.bincount(self.world_of, minlength=len(populations.worlds))
         weights = (populations.believed / np.maximum(per_world, 1))[self.world_of]
-        self.rules = Rules(alpha, margin, looks_of(ex), weights)
+        looks, afforded = looks_of(ex)
+        self.rules = Rules(alpha, margin, looks, weights, afforded)
         self.metrics = [c.spec for c in ex.metrics]
         more = tuple(Choice(name, name) for name in CONTROLS if name not in self.metrics)
         self.simulator = Simulator(
             replace(
                 ex,
                 datasets=populations.drawn(threads),
-                repeats=self.rules.looks[-1],
+                repeats=self.rules.afforded,
                 metrics=(*ex.metrics, *more),
                 limit=False,
             )
@@ -240,12 +241,18 @@ class Contest:
         ]
 
 
-def looks_of(ex: Experiment) -> tuple[int, ...]:
-    """Repeats after which a contest looks; errors that hang together take slow methods."""
+def looks_of(ex: Experiment) -> tuple[tuple[int, ...], int]:
+    """Repeats after which a contest looks, and how many it affords for all combinations.
+
+    Errors that hang together take slow methods.
+    """
     modules, (data, *_) = load_plugins(ex.plugins), ex.datasets
     made = [build_oracle(c.thing, *modules, epsilon=ex.epsilons[0], d=data.d) for c in ex.protocols]
     there = (oracle for oracle in made if data.ordered or not oracle.needs_order)
-    return race.looks(data.d, any(oracle.correlated for oracle in there))
+    slow = any(oracle.correlated for oracle in there)
+    return race.looks(data.d, slow), race.afforded(
+        data.d, len(ex.protocols) * len(ex.methods), slow
+    )
 
 
 def raw_errors(variance: FloatArray) -> FloatArray:

@@ -35,8 +35,11 @@ import numpy as np
 from ldp3.arrays import BoolArray, FloatArray, IntArray
 from ldp3.recommendation.populations import MANY
 
-MOST_REPEATS = {32: 6, MANY: 2}  # up to so many values; beyond, one
+AFFORDED = {32: 4, MANY: 2}  # repeats of everything, up to so many values; beyond, one
+MANY_TAKE_PART = 150  # combinations: fewer may run more often
 FEW_REPEATS = 2  # where methods take a hundred times as long
+DEARER = 3  # what is left costs so many times the mean: good methods are slow
+DOUBLINGS = 3  # of the repeats, with what was saved on combinations that have left
 DECIDED = 0.9  # share of the sample in the uncertainty from which on a larger one is needed
 
 Reason = Literal["separated", "equal", "sample", "budget"]
@@ -56,24 +59,50 @@ class Rules:
         Repeats on each population at each look.
     weights
         How likely each population is.
+    afforded
+        Repeats that all combinations could run; what those that leave save is for the others.
     """
 
     alpha: float
     margin: float
     looks: tuple[int, ...]
     weights: FloatArray
+    afforded: int
 
     def quantile(self, left: int, combinations: int) -> float:
         """Of one test among so many combinations, of which these are left."""
         level = self.alpha / (len(self.looks) * left * max(combinations - 1, 1))
         return quantile(level, self.weights)
 
+    def affords(self, spent: IntArray, left: BoolArray) -> bool:
+        """Whether those left may go on to the next look, if each has run so many repeats."""
+        at = int(spent.max())
+        after = next((repeats for repeats in self.looks if repeats > at), None)
+        if after is None:
+            return False
+        more = (after - at) * np.count_nonzero(left) * DEARER
+        return after <= self.afforded or bool(spent.sum() + more <= self.afforded * len(spent))
+
 
 def looks(d: int, slow: bool = False) -> tuple[int, ...]:
-    """Repeats on each population: fewer for many values or `slow` methods, where they cost more."""
-    most = next((repeats for values, repeats in MOST_REPEATS.items() if d <= values), 1)
-    most = min(most, FEW_REPEATS) if slow else most
-    return (*(2**k for k in range((most - 1).bit_length())), most)
+    """Repeats on each population at each look; the last ones are for the few that are left."""
+    most = _for_many(d, slow)
+    more = 0 if slow or most == 1 else DOUBLINGS
+    return (
+        *(2**k for k in range((most - 1).bit_length())),
+        *(most * 2**k for k in range(more + 1)),
+    )
+
+
+def afforded(d: int, combinations: int, slow: bool = False) -> int:
+    """Repeats for every combination: more where few take part."""
+    return min(_for_many(d, slow) * max(MANY_TAKE_PART // combinations, 1), looks(d, slow)[-1])
+
+
+def _for_many(d: int, slow: bool) -> int:
+    """Fewer for many values or slow methods, where they cost more."""
+    most = next((repeats for values, repeats in AFFORDED.items() if d <= values), 1)
+    return min(most, FEW_REPEATS) if slow else most
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +163,8 @@ def look(
         return replace(after, reason="equal")
     if repeats > 1 and (gap.sample >= DECIDED).all():
         return replace(after, reason="sample")
-    return replace(after, reason="budget") if repeats >= rules.looks[-1] else after
+    measured = left if watched is None else left | watched
+    return after if rules.affords(counts, measured) else replace(after, reason="budget")
 
 
 def _ratio(gap: FloatArray, variance: FloatArray) -> FloatArray:
