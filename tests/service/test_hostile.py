@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
@@ -16,8 +16,8 @@ from threading import Event, Thread
 import pytest
 
 from ldp3.collection.aggregator import Aggregator
-from ldp3.service import limits
-from ldp3.service.ingest import Ingest
+from ldp3.collection.store import Entry, Store
+from ldp3.service import ingest, limits, pages
 from tests.posix import posix
 from tests.service.kills import _free_port
 from tests.service.running import PLAN, TOKEN, Collector, key, packed, reports, running
@@ -221,24 +221,80 @@ def test_all_is_in_the_file_of_sqlite_when_it_is_stopped(tmp_path: Path) -> None
 def test_a_database_that_hangs_does_not_keep_the_server(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ingest = Ingest(str(tmp_path / "x.sqlite"), [PLAN], keep=False)
+    taking = ingest.Ingest(str(tmp_path / "x.sqlite"), [PLAN], keep=False)
     hangs, goes_on = Event(), Event()
 
     def count(shard: int | None = None) -> int:
-        with ingest.store.transaction():  # as while it waits for an answer
+        with taking.store.transaction():  # as while it waits for an answer
             hangs.set()
             goes_on.wait(60)
         return 0
 
-    monkeypatch.setattr(ingest.store, "count", count)
+    monkeypatch.setattr(taking.store, "count", count)
     loop = asyncio.new_event_loop()
-    ingest.start(loop)
+    taking.start(loop)
     assert hangs.wait(20)
-    stopping = Thread(target=ingest.stop, args=[0.2], daemon=True)
+    stopping = Thread(target=taking.stop, args=[0.2], daemon=True)
     stopping.start()
     stopping.join(20)
     ended = not stopping.is_alive()
     goes_on.set()
-    ingest.stop()
+    taking.stop()
     loop.close()
     assert ended
+
+
+def test_a_commit_that_hangs_is_said_to_and_its_requests_are_answered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ingest, "STUCK", 0.5)
+    monkeypatch.setattr(ingest, "LONGEST_WAIT", 1.0)
+    hangs, goes_on, write = Event(), Event(), Store.write
+
+    def hang(self: Store, entries: Sequence[Entry]) -> list[bool]:
+        hangs.set()
+        goes_on.wait(60)
+        return write(self, entries)
+
+    name = key()
+    with running(str(tmp_path / "x.sqlite")) as server:
+        assert server.get("/health").body == b'{"ok":true}'
+        monkeypatch.setattr(Store, "write", hang)
+        first = Thread(target=server.post, args=[reports(PLAN, 3), name], daemon=True)
+        first.start()
+        assert hangs.wait(20)
+        answer = server.post(reports(PLAN, 4))  # which waits behind it
+        assert (answer.status, answer.headers["retry-after"]) == (503, "1")
+        health = server.get("/health")
+        assert health.status == 503
+        assert b"did not answer" in health.body
+        first.join(20)
+        assert not first.is_alive()
+        goes_on.set()
+        assert server.post(reports(PLAN, 3), name).status == 200  # it was committed after all
+        assert server.get("/health").status == 200
+    taken = Aggregator(PLAN)
+    taken.add_store(str(tmp_path / "x.sqlite"))
+    assert taken.n == 3
+
+
+def test_a_reading_that_hangs_does_not_keep_the_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "LONGEST_WAIT", 0.5)
+    hangs, goes_on = Event(), Event()
+
+    def hang(self: Store, number: int) -> dict[tuple[int, str], int]:
+        hangs.set()
+        goes_on.wait(60)
+        return {}
+
+    monkeypatch.setattr(Store, "arrivals", hang)
+    with running(str(tmp_path / "x.sqlite")) as server:
+        first = Thread(target=server.get, args=["./estimate"], daemon=True)
+        first.start()
+        assert hangs.wait(20)
+        assert server.get("./estimate").status == 503
+        assert server.get("/health").status == 200
+        goes_on.set()
+        first.join(20)

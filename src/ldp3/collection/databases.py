@@ -135,7 +135,11 @@ class Postgres(Store):
     def _connect(self, write: bool) -> None:
         import psycopg
 
-        self._db = psycopg.connect(self.address, autocommit=True, connect_timeout=5)
+        # a machine that is gone must not be waited for
+        self._db = psycopg.connect(
+            self.address, autocommit=True, connect_timeout=5, keepalives_idle=10,
+            keepalives_interval=5, keepalives_count=3, tcp_user_timeout=20_000,
+        )  # fmt: skip
         self._open.callback(self._db.close)
         for setting in (
             "synchronous_commit = on", "lock_timeout = '5s'", "statement_timeout = '60s'",

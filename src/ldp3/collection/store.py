@@ -88,6 +88,7 @@ class Store(ABC):
         self._plans: dict[int, Plan] = {}
         self._rng = secure()
         self.shard = self._seq = 0
+        self.asked: float | None = None  # when the statement began that is not answered yet
         self._open = ExitStack()
         with ExitStack() as failed, self._told():
             failed.callback(self.close)
@@ -152,7 +153,11 @@ class Store(ABC):
     def query(self, sql: str, *values: object) -> list[Row]:
         """The rows of one statement."""
         with self._lock, self._told():
-            return self._rows(sql, values)
+            self.asked = time.monotonic()
+            try:
+                return self._rows(sql, values)
+            finally:
+                self.asked = None
 
     def _stream(self, sql: str, *values: object) -> Iterator[Row]:
         with self._told():
@@ -364,10 +369,10 @@ class Store(ABC):
                 some.clear()
 
     def _add_to_tally(self, number: int, part: Tally) -> None:
-        before = self._tally(number, self.row_lock) + part
+        after = self._tally(number, self.row_lock) + part
         self.query(
             "update tally set n = ?, total = ? where collection = ?",
-            before.n, before.total.tobytes(), number,
+            after.n, after.total.tobytes(), number,
         )  # fmt: skip
 
     def _tally(self, number: int, row_lock: str = "") -> Tally:

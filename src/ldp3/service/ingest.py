@@ -23,6 +23,8 @@ from ldp3.errors import LDPError
 NEW, KNOWN, LATER = 202, 200, 503  # what a request is answered
 GROUP, GROUP_BYTES = 4096, 2**23  # requests, and about how many bytes of reports, of one commit
 MOST_WAITING = 20_000  # requests
+LONGEST_WAIT = 20.0  # seconds after which a request is told to come again
+STUCK = 5.0  # seconds after which a database that does not answer is said to hang
 PAUSE = 1.0  # seconds between two counts, or as many as counting took if that is more
 LONGEST_COUNT = 5.0  # seconds after which it looks up from counting
 OTHERS = 10.0  # seconds after which the shards of others are looked at
@@ -35,24 +37,28 @@ class Waiting(NamedTuple):
 
     entries: Sequence[Entry]
     answer: asyncio.Future[int]
+    since: float  # by the monotonic clock
 
 
 class Ingest:
     """Takes entries and commits them; `keep` says whether reports stay when they are counted."""
 
-    def __init__(self, address: str, plans: Iterable[Plan], *, keep: bool) -> None:
+    def __init__(self, address: str, plans: Sequence[Plan], *, keep: bool) -> None:
         self.store = self._counting = open_store(address, write=True)
         if not isinstance(self.store, SQLite):  # a connection of its own: no commit waits for it
             self._counting = open_store(address, write=True)
         try:
-            for store in (self._counting, self.store):
-                self.numbers = {plan.identifier: store.register(plan, keep=keep) for plan in plans}
+            self.numbers = {plan.identifier: self.store.register(plan, keep=keep) for plan in plans}
+            for plan in plans:
+                self._counting.number_of(plan)  # which makes the plan known to it
         except LDPError:
             self.store.close()
             self._counting.close()
             raise
         self.closed = self._closed(self.store)
         self._waiting: list[Waiting] = []
+        self._group: list[Waiting] = []  # those whose commit is under way
+        self._began: float | None = None  # and since when it is
         self._ready, self._stop = Condition(), Event()
         self._refused: dict[tuple[int, str], int] = {}
         self.commits = self.failures = self.committed = 0
@@ -69,6 +75,7 @@ class Ingest:
         for thread in self._threads:
             thread.daemon = True  # a database that hangs must not keep a process from ending
             thread.start()
+        self._give_up()
 
     def stop(self, seconds: float = 20.0) -> None:
         """Commit what is waiting, count what there is, and end."""
@@ -83,9 +90,14 @@ class Ingest:
             self._counting.close()
 
     @property
-    def healthy(self) -> bool:
-        """Whether the database answers, as far as is known."""
-        return self._committing and self._counts and not self.full
+    def trouble(self) -> str:
+        """What is wrong, in one line; nothing, as far as is known."""
+        late = time.monotonic() - STUCK
+        if any(since is not None and since < late for since in (self._began, self._counting.asked)):
+            return f"the database did not answer for more than {STUCK:.0f} seconds"
+        if not (self._committing and self._counts):
+            return "the database is out of reach"
+        return "too many requests are waiting" if self.full else ""
 
     @property
     def waiting(self) -> int:
@@ -101,7 +113,7 @@ class Ingest:
         """The status of these entries, when it is known."""
         answer: asyncio.Future[int] = self._loop.create_future()
         with self._ready:
-            self._waiting.append(Waiting(entries, answer))
+            self._waiting.append(Waiting(entries, answer, time.monotonic()))
             self._ready.notify()
         return answer
 
@@ -110,10 +122,22 @@ class Ingest:
         with self._ready:
             self._refused[number, reason] = self._refused.get((number, reason), 0) + rows
 
+    def _give_up(self) -> None:
+        """Answer those who wait too long, every second; what is theirs may yet be committed."""
+        late = time.monotonic() - LONGEST_WAIT
+        with self._ready:
+            given_up = [request for request in self._waiting if request.since < late]
+            self._waiting = self._waiting[len(given_up) :]  # they are in the order they came in
+            given_up += [request for request in self._group if request.since < late]
+        _settle(given_up, [LATER] * len(given_up))
+        if not self._stop.is_set():
+            self._loop.call_later(1.0, self._give_up)
+
     # the thread that commits
 
     def _write_all(self) -> None:
         while group := self._next_group():
+            self._began = time.monotonic()
             try:
                 if not self._committing:
                     self.store.recover()
@@ -125,6 +149,7 @@ class Ingest:
                 statuses = [LATER] * len(group)
                 self._committing, self.failures = False, self.failures + 1
                 self._stop.wait(0.1)
+            self._began, self._group = None, []
             self._loop.call_soon_threadsafe(_settle, group, statuses)
 
     def _next_group(self) -> list[Waiting]:
@@ -138,8 +163,8 @@ class Ingest:
                 if taken and size > GROUP_BYTES:
                     break
                 taken += 1
-            group, self._waiting = self._waiting[:taken], self._waiting[taken:]
-            return group
+            self._group, self._waiting = self._waiting[:taken], self._waiting[taken:]
+            return self._group
 
     def _commit(self, group: Sequence[Waiting]) -> list[int]:
         first: dict[tuple[int, int, bytes], Entry] = {}

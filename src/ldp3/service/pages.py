@@ -3,7 +3,8 @@
 import hmac
 import json
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -46,6 +47,7 @@ PRIVATE = {
 }
 HOURS, SHOWN = 48, 1_000  # hours and values that the page shows, at most
 REMEMBERED = 32  # estimates
+LONGEST_WAIT = 10.0  # seconds for others to be done with reading
 ESTIMATES = {"json": "application/json", "csv": "text/csv; charset=utf-8"}
 
 
@@ -61,7 +63,7 @@ class Readings:
 
     def read(self, plan: Plan, reading: Callable[[Store, int], T]) -> T:
         """What a function finds in the store."""
-        with self._lock:
+        with self._locked(LONGEST_WAIT):
             try:
                 self._store = self._store or open_store(self.address)
                 return reading(self._store, self._store.number_of(plan))
@@ -72,10 +74,19 @@ class Readings:
                 raise
 
     def close(self) -> None:
-        """Close the connection."""
-        with self._lock:
+        """Close the connection, unless the database hangs."""
+        with suppress(StoreError), self._locked(LONGEST_WAIT / 5):
             if self._store is not None:
                 self._store.close()
+
+    @contextmanager
+    def _locked(self, seconds: float) -> Iterator[None]:
+        if not self._lock.acquire(timeout=seconds):
+            raise StoreError("the database does not answer.")
+        try:
+            yield
+        finally:
+            self._lock.release()
 
     def once(
         self, tag: str, key: tuple[object, ...], make: Callable[[], T], *, patient: bool
@@ -122,7 +133,7 @@ class Pages:
             Route(f"{one}/estimate", self._answers(self.estimate, token=True)),
             Route(f"{one}/live", self._answers(self.live, token=True)),
             *(Route(f"{at}/metrics", self._answers(self.metrics, token=True)) for at in ("", one)),
-            *(Route(f"{at}/health", self._answers(self.health)) for at in ("", one)),
+            *(Route(f"{at}/health", self.health) for at in ("", one)),
         ]
 
     def _answers(
@@ -193,12 +204,13 @@ class Pages:
 
         return self.readings.once(tag, (plan, method, confidence, together), make, patient=patient)
 
-    def health(self, request: Request) -> Response:
-        """Whether reports can be taken."""
+    async def health(self, request: Request) -> Response:
+        """Whether reports can be taken; it waits for no thread, as all of them may hang."""
         if "identifier" in request.path_params:
             self._plan(request)
-        well = self._ingest.healthy
-        return JSONResponse({"ok": well}, 200 if well else 503, PRIVATE)
+        trouble = self._ingest.trouble
+        said = {"ok": False, "error": trouble} if trouble else {"ok": True}
+        return JSONResponse(said, 503 if trouble else 200, PRIVATE)
 
     def metrics(self, request: Request) -> Response:
         """For Prometheus."""

@@ -40,7 +40,8 @@ def application(
     async def running(_: Starlette) -> AsyncIterator[None]:
         ingest.start(asyncio.get_running_loop())
         yield
-        pages.readings.close()  # first: SQLite's last connection moves its log into the file
+        # first: SQLite's last connection moves its log into the file
+        await asyncio.to_thread(pages.readings.close)
         await asyncio.to_thread(ingest.stop)
 
     pages = Pages(plans, database, ingest, token)
