@@ -136,7 +136,7 @@ def test_two_processes_on_one_database_count_as_one(postgres: Cluster) -> None: 
     assert [store.register(PLAN, keep=False) for store in (*stores, *counters)] == [number] * 4
     data = reports(PLAN, 4_000)
     entries = cut(PLAN, number, data, (1, 3, 9))
-    fresh: list[bool] = []
+    fresh: list[bool | None] = []
 
     def send(store: Store, step: int) -> None:  # both send everything, in other groups
         for i in range(0, len(entries), step):
@@ -152,7 +152,7 @@ def test_two_processes_on_one_database_count_as_one(postgres: Cluster) -> None: 
         thread.start()
     for thread in threads:
         thread.join(60)
-    assert sum(fresh) == len(entries)
+    assert fresh.count(True) == len(entries)
     assert same(from_store(PLAN, postgres.address), from_bytes(PLAN, data))
     for store in (*stores, *counters):
         store.close()
@@ -210,6 +210,26 @@ def test_a_closed_collection_is_known(address: str) -> None:  # noqa: F811
         store.close_collection(number)
         assert store.register(PLAN, keep=False) == number
         assert store.collections() == {PLAN.identifier: True}
+        other = store.register(Plan("other", 3, "oue", 1.0), keep=False)
+        entry = Entry(number, hour_now(), bytes(16), 1, reports(PLAN, 1))
+        assert store.write([entry, entry._replace(collection=other)]) == [None, True]
+        assert store.write([entry]) == [None]
+        assert store.counts(number).tally.n == 0
+
+
+def test_closing_waits_for_those_who_write(postgres: Cluster) -> None:  # noqa: F811
+    postgres.empty()
+    with opened(postgres.address) as store, opened(postgres.address) as other:
+        number = store.register(PLAN, keep=False)
+        closing = Thread(target=other.close_collection, args=[number])
+        with store.transaction():
+            assert store._closed() == set()  # as `write` begins
+            closing.start()
+            closing.join(0.3)
+            assert closing.is_alive()
+        closing.join(20)
+        assert not closing.is_alive()
+        assert store._closed() == {number}
 
 
 def test_tables_of_another_version_are_refused(address: str) -> None:  # noqa: F811

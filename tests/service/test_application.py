@@ -222,6 +222,19 @@ def test_a_closed_collection_takes_nothing_more(file: str) -> None:
         assert json.loads(server.get("./estimate").body)["n"] == 3
 
 
+def test_a_collection_that_is_closed_elsewhere_is_closed_at_once(
+    postgres: Cluster,  # noqa: F811
+) -> None:
+    postgres.empty()
+    with running(postgres.address) as server:
+        assert server.post(reports(PLAN, 3)).status == 202
+        with open_store(postgres.address, write=True) as store:
+            store.close_collection(store.number_of(PLAN))
+        assert server.post(reports(PLAN, 1)).status == 403
+    assert counted(postgres.address).n == 3
+    assert counted(postgres.address).refused == {"closed": 1}
+
+
 def test_a_network_that_sends_too_often_waits(file: str) -> None:
     with running(file, rate=1.0, proxy="127.0.0.1") as server:
 

@@ -251,7 +251,7 @@ def test_a_commit_that_hangs_is_said_to_and_its_requests_are_answered(
     monkeypatch.setattr(ingest, "LONGEST_WAIT", 1.0)
     hangs, goes_on, write = Event(), Event(), Store.write
 
-    def hang(self: Store, entries: Sequence[Entry]) -> list[bool]:
+    def hang(self: Store, entries: Sequence[Entry]) -> list[bool | None]:
         hangs.set()
         goes_on.wait(60)
         return write(self, entries)

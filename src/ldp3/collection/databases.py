@@ -94,6 +94,9 @@ class SQLite(Store):
                 new.add(entry.key)
         return new
 
+    def _wait_for_writers(self) -> None:
+        """Nobody else writes."""
+
     def forget_identifiers(self, before: int) -> None:
         # a few at a time, so that no commit waits long
         some = "select * from seen where hour > ? and hour < ? limit 20000"
@@ -181,6 +184,13 @@ class Postgres(Store):
             list(hours), list(numbers), [UUID(bytes=i) for i in ids],
         )  # fmt: skip
         return {(hour, number, i.bytes) for hour, number, i in found}
+
+    def _closed(self) -> set[int]:
+        self.query("select pg_advisory_xact_lock_shared(7307)")  # by itself: before the snapshot
+        return super()._closed()
+
+    def _wait_for_writers(self) -> None:
+        self.query("select pg_advisory_xact_lock(7307)")
 
     def _make_hour(self, hour: int) -> None:
         """A part that is attached waits neither for a backup nor for others who write."""

@@ -243,8 +243,10 @@ class Store(ABC):
         return {i: bool(c) for i, c in self.query("select identifier, closed from collection")}
 
     def close_collection(self, collection: int) -> None:
-        """Take no more reports."""
-        self.query("update collection set closed = 1 where collection = ?", collection)
+        """Take no more reports: when this returns, whatever process takes them."""
+        with self.transaction():
+            self._wait_for_writers()
+            self.query("update collection set closed = 1 where collection = ?", collection)
 
     def delete_reports(self, collection: int) -> int:
         """Delete the reports that were kept and are counted; how many there were."""
@@ -262,15 +264,20 @@ class Store(ABC):
 
     # writing
 
-    def write(self, entries: Sequence[Entry]) -> list[bool]:
-        """Commit entries with different keys: which of them are new. Only those are kept."""
+    def write(self, entries: Sequence[Entry]) -> list[bool | None]:
+        """Commit entries with different keys: which of them are new. Only those are kept.
+
+        None stands for an entry of a collection that is closed.
+        """
         if not self.shard:  # by itself: a shard that was rolled back would never be counted
             made = self.query("insert into shard (counted) values (0) returning shard")
             self.shard, self._seq = made[0][0], 0
         self._seq, hour = self._seq + 1, hour_now()
         with self.transaction():
-            new = self._remember(entries)
-            fresh = [entry.key in new for entry in entries]
+            closed = self._closed()
+            open_ones = [entry for entry in entries if entry.collection not in closed]
+            new = self._remember(open_ones) if open_ones else set()
+            fresh = [None if e.collection in closed else e.key in new for e in entries]
             taken: dict[int, list[Entry]] = {}
             for entry, is_new in zip(entries, fresh, strict=True):
                 if is_new:
@@ -282,6 +289,16 @@ class Store(ABC):
                     self._mixed(number, b"".join(e.body for e in some)),
                 )  # fmt: skip
         return fresh
+
+    def _closed(self) -> set[int]:
+        """The collections that are closed, and stay so until the transaction ends."""
+        return {
+            number for (number,) in self.query("select collection from collection where closed = 1")
+        }
+
+    @abstractmethod
+    def _wait_for_writers(self) -> None:
+        """Until no transaction is under way that found a collection open."""
 
     def _mixed(self, number: int, body: bytes) -> bytes:
         """The reports of a segment in an order that does not tell which came under which name."""

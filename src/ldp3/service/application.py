@@ -20,7 +20,7 @@ from ldp3.collection.plan import Plan
 from ldp3.collection.report_parts import NO_REPORT, read_lines, sorted_out
 from ldp3.collection.store import FOR_EVER, WINDOW, Entry, hour_now
 from ldp3.collection.wire import LENGTH, OTHER_COLLECTION, TAG_BYTES
-from ldp3.service.ingest import LATER, Ingest
+from ldp3.service.ingest import CLOSED, LATER, Ingest
 from ldp3.service.limits import Limit, forwarded_for
 
 Message = MutableMapping[str, Any]
@@ -38,6 +38,7 @@ OURSELVES = ("127.0.0.1", "::1")
 LINES = (b"application/x-ndjson", b"application/jsonl", b"application/x-jsonlines")
 WANTED = {b"idempotency-key", b"content-type", b"content-encoding", b"content-length"}
 WANTED |= {b"x-forwarded-for"}
+SAID = {CLOSED: "this collection is closed", LATER: "the store is not ready"}
 START, END = "/collections/", "/reports"
 CORS = [
     (b"access-control-allow-origin", b"*"),
@@ -154,7 +155,7 @@ class Application:
             if entries is None:
                 return  # cut short: the beginning of a batch must not use up its identifier
             status = await self._ingest.submit(entries)
-            await _answer(send, status, "the store is not ready" if status == LATER else "")
+            await _answer(send, status, SAID.get(status, ""))
         except Refused as error:
             self._ingest.refuse(collection.number, error.reason, error.rows)
             await _answer(send, error.status, error.text)
@@ -195,7 +196,7 @@ class Application:
         self, collection: Collection, scope: Message, headers: dict[bytes, bytes]
     ) -> None:
         if collection.plan.identifier in self._ingest.closed:
-            raise Refused(403, "closed", "this collection is closed")
+            raise Refused(CLOSED, "closed", SAID[CLOSED])
         asks = forwarded_for(scope, headers.get(b"x-forwarded-for"), self._proxy)
         if asks not in OURSELVES and not self._limit.allow(asks):
             raise Refused(429, "too often", "too many requests from your network")

@@ -20,7 +20,7 @@ from ldp3.collection.plan import Plan
 from ldp3.collection.store import WINDOW, Entry, Store, hour_now
 from ldp3.errors import LDPError
 
-NEW, KNOWN, LATER = 202, 200, 503  # what a request is answered
+NEW, KNOWN, CLOSED, LATER = 202, 200, 403, 503  # what a request is answered
 GROUP, GROUP_BYTES = 4096, 2**23  # requests, and about how many bytes of reports, of one commit
 MOST_WAITING = 20_000  # requests
 LONGEST_WAIT = 20.0  # seconds after which a request is told to come again
@@ -172,13 +172,18 @@ class Ingest:
             for entry in request.entries:
                 first.setdefault(entry.key, entry)
         unique = list(first.values())
-        fresh = {e.key for e, new in zip(unique, self.store.write(unique), strict=True) if new}
+        found = list(zip(unique, self.store.write(unique), strict=True))
+        fresh = {entry.key for entry, is_new in found if is_new}
+        closed = {entry.collection for entry, is_new in found if is_new is None}
         self.commits += 1
         statuses = []
         for request in group:
             status = KNOWN
             for entry in request.entries:
-                if entry.key in fresh and first[entry.key] is entry:
+                if entry.collection in closed:
+                    status = CLOSED
+                    self.refuse(entry.collection, "closed", entry.n)
+                elif entry.key in fresh and first[entry.key] is entry:
                     status = NEW
                     self.committed += entry.n
                 else:
