@@ -105,6 +105,11 @@ def sync_folder(folder: Path) -> None:
             os.close(number)
 
 
+def for_owner(path: str, flags: int) -> int:
+    """Open a file, as `opener` of `open`, that nobody else may read if it is made now."""
+    return os.open(path, flags, 0o600)
+
+
 def lock(file: IO[bytes] | int) -> bool:
     """Whether this process is now the only one with a lock on the file, until it is closed."""
     try:

@@ -17,6 +17,7 @@ from ldp3.collection.plan import Plan, deployable
 from ldp3.collection.store import COUNTED, FOR_EVER, Entry, Store, hour_now
 from ldp3.domain import Integers
 from ldp3.errors import InvalidData, LDPError
+from tests.posix import posix
 from tests.service.postgres import Cluster, address, postgres  # noqa: F401 (fixtures)
 
 PLAN = Plan("pages", ["home", "news", "sport"], "oue", 1.0)
@@ -256,6 +257,16 @@ def test_one_process_writes_to_a_file(tmp_path: Path) -> None:
         open_store(path, write=True)
     with opened(path):
         pass
+
+
+@posix("others are kept out by the mode of a file")
+def test_a_file_is_for_its_owner_alone(tmp_path: Path) -> None:
+    path = str(tmp_path / "x.sqlite")
+    with opened(path) as store:
+        store.write(cut(PLAN, store.register(PLAN, keep=False), reports(PLAN, 1), (1,)))
+        modes = {file.name: file.stat().st_mode & 0o777 for file in tmp_path.iterdir()}
+    assert {"x.sqlite", "x.sqlite-wal"} <= modes.keys()
+    assert set(modes.values()) == {0o600}
 
 
 def test_files_that_are_no_store_are_refused_in_one_line(tmp_path: Path) -> None:

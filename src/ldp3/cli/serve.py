@@ -14,6 +14,7 @@ from ldp3.cli import options
 from ldp3.cli.aggregate import require_once
 from ldp3.cli.console import Console, as_flags
 from ldp3.errors import InvalidData, LDPError, require
+from ldp3.files import for_owner
 from ldp3.printing import plural, show
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def _token(path: Path | None) -> str | None:
     if path is not None:
         try:
             if not path.exists():
-                with open(path, "x", encoding="utf-8", newline="\n", opener=_for_owner) as file:
+                with open(path, "x", encoding="utf-8", newline="\n", opener=for_owner) as file:
                     file.write(token_hex(16) + "\n")
             found = path.read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError):
@@ -139,10 +140,6 @@ def _token(path: Path | None) -> str | None:
     if found is not None and len(found) < SHORTEST_TOKEN:
         raise InvalidData(f"a token has at least {SHORTEST_TOKEN} characters, this one is shorter.")
     return found
-
-
-def _for_owner(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
 
 
 def _end(plans: "list[Plan]", database: str, *, close: bool, delete: bool) -> None:

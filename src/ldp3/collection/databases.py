@@ -4,12 +4,12 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import IO, TYPE_CHECKING, ClassVar
 from uuid import UUID
 
 from ldp3.collection.store import FOR_EVER, Entry, Row, Store, StoreError
 from ldp3.errors import InvalidData, LDPError
-from ldp3.files import lock
+from ldp3.files import for_owner, lock
 
 if TYPE_CHECKING:
     import psycopg
@@ -29,6 +29,26 @@ def is_postgres(address: str) -> bool:
 def open_store(address: str, *, write: bool = False) -> Store:
     """The store at an address, `postgresql://…` or a file; made if it is to be written."""
     return Postgres(address, write) if is_postgres(address) else SQLite(address, write)
+
+
+def _private(path: Path) -> IO[bytes]:
+    """A file to append to; if it is made now, nobody else may read it."""
+    try:
+        return open(path, "ab", opener=for_owner)
+    except OSError as error:
+        raise InvalidData(f"{path}: cannot be written: {error.strerror}.") from None
+
+
+def only_writer(path: Path) -> IO[bytes]:
+    """What keeps others from writing to a file of SQLite until it is closed."""
+    held = _private(Path(f"{path}.lock"))
+    if not lock(held):
+        held.close()
+        raise InvalidData(
+            f"{path}: another process writes to it; stop that one, or use PostgreSQL, "
+            f"which many may share."
+        )
+    return held
 
 
 class SQLite(Store):
@@ -52,15 +72,8 @@ class SQLite(Store):
     def _connect(self, write: bool) -> None:
         path = Path(self.address)
         if write:
-            try:
-                only = self._open.enter_context(Path(f"{path}.lock").open("ab"))  # noqa: SIM115
-            except OSError as error:
-                raise InvalidData(f"{path}: cannot be written: {error.strerror}.") from None
-            if not lock(only):
-                raise InvalidData(
-                    f"{path}: another process writes to it; stop that one, or use PostgreSQL, "
-                    f"which many may share."
-                )
+            self._open.enter_context(only_writer(path))
+            _private(path).close()  # SQLite's other files get its mode
         elif not path.is_file():
             raise InvalidData(f"{path}: there is no such file.")
         uri = f"{path.absolute().as_uri()}?mode={'rwc' if write else 'ro'}"
