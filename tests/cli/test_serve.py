@@ -73,6 +73,23 @@ def test_check_finds_what_a_start_would_refuse(run: Run) -> None:
     assert run("plan.json --port 0 --check --token-file token.txt --keep-reports")[0] == 0
 
 
+def test_check_says_one_true_line_for_each_mistake(run: Run) -> None:
+    collected(keep=False)
+    with open_store("collector.sqlite", write=True):
+        for options, said in {
+            "": "another process writes to it",
+            "--database other.sqlite --host=": "--host: must be an address",
+            "--database other.sqlite --trusted-proxy nonsense": "must be an IP address",
+            "--database postgres": "or postgresql://…, got 'postgres'",
+            "--database none/x.sqlite": "none/x.sqlite: there is no folder",
+        }.items():
+            code, out, _ = run(f"plan.json --port 0 --check --token-file token.txt {options}")
+            wrong = [line for line in out.splitlines() if "will be made" not in line]
+            assert (code, len(wrong)) == (1, 1), out
+            assert said in wrong[0]
+    assert run("plan.json --port 0 --check --token-file token.txt")[0] == 0
+
+
 def test_a_closed_collection_is_said_to_be(run: Run) -> None:
     collected(keep=False)
     assert run("plan.json --close") == (0, "'pages' is closed.\n", "")
@@ -103,6 +120,9 @@ def test_mistakes_are_one_line(run: Run) -> None:
             "plan.json plan.json": "is given twice",
             "plan.json copy.json": "the same plan is given twice",
             "plan.json --port 99999": "--port: must be at most 65535",
+            "plan.json --host=": "--host: must be an address",
+            "plan.json --trusted-proxy nonsense": "--trusted-proxy: must be an IP address",
+            "plan.json --database postgres": "--database: must be a file such as",
             "plan.json --rate -1": "--rate: must be at least 0",
             f"plan.json --port {taken.getsockname()[1]}": "cannot listen there",
             "plan.json --token-file short": "a token has at least 16 characters",

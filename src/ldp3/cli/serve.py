@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from ipaddress import ip_address
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +14,7 @@ from ldp3.budget import said_of
 from ldp3.cli import options
 from ldp3.cli.aggregate import require_once
 from ldp3.cli.console import Console, as_flags
-from ldp3.errors import InvalidData, LDPError, require
+from ldp3.errors import InvalidData, InvalidParameter, LDPError, require
 from ldp3.files import for_owner
 from ldp3.printing import plural, show
 
@@ -79,7 +80,11 @@ def serve(
     require(0 <= rate < 1e9, "--rate", "must be at least 0", rate)
     _require_installed()
     if check:
-        return _check(plans, plugins, database, host, port, token_file, keep=keep_reports)
+        return _check(
+            plans, plugins, database, host, port, token_file, trusted_proxy, keep=keep_reports
+        )
+    _require_database(database)
+    proxy = _proxy(trusted_proxy)
     collections = _loaded(plans, plugins)
     if close or delete_reports:
         _end(collections, database, close=close, delete=delete_reports)
@@ -90,7 +95,7 @@ def serve(
     token = _token(token_file)
     with listen(host, port) as listening:
         app = application(
-            collections, database, keep=keep_reports, token=token, rate=rate, proxy=trusted_proxy
+            collections, database, keep=keep_reports, token=token, rate=rate, proxy=proxy
         )
         where = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
         for plan in collections:
@@ -109,6 +114,26 @@ def _require_installed() -> None:
         import uvicorn  # noqa: F401
     except ImportError as error:
         raise LDPError(f"{error.name} is not installed: pip install 'ldp3[serve]'.") from None
+
+
+def _require_database(given: str) -> None:
+    """Refuse a word such as `postgres`, which would become a file of SQLite."""
+    from ldp3.collection.databases import is_postgres
+
+    is_word = not Path(given).suffix and Path(given).name == given
+    if is_word and not is_postgres(given) and not Path(given).exists():
+        what = "must be a file such as collector.sqlite, or postgresql://…"
+        require(False, "--database", what, given)
+
+
+def _proxy(given: str | None) -> str | None:
+    """The address of a proxy as connections have it."""
+    if given is None:
+        return None
+    try:
+        return str(ip_address(given))
+    except ValueError:
+        raise InvalidParameter(f"--trusted-proxy: must be an IP address, got {given!r}.") from None
 
 
 def _loaded(plans: list[Path], plugins: list[Path]) -> "list[Plan]":
@@ -162,7 +187,7 @@ def _end(plans: "list[Plan]", database: str, *, close: bool, delete: bool) -> No
 
 def _check(
     plans: list[Path], plugins: list[Path], database: str, host: str, port: int,
-    token: Path | None, *, keep: bool,
+    token: Path | None, proxy: str | None, *, keep: bool,
 ) -> int:  # fmt: skip
     """Say what is wrong, all of it; the exit code."""
     from ldp3.service.server import listen
@@ -182,9 +207,12 @@ def _check(
     with noted():
         _require_different(loaded)
     with noted():
+        _require_database(database)
         _look_into(database, loaded, wrong, notes, keep=keep)
     with noted():
         listen(host, port).close()
+    with noted():
+        _proxy(proxy)
     with noted():
         if token is not None and not token.exists():
             notes.append(f"{token} is not there yet, and will be made.")
@@ -200,13 +228,18 @@ def _check(
 def _look_into(
     database: str, plans: "list[Plan]", wrong: list[str], notes: list[str], *, keep: bool
 ) -> None:
-    from ldp3.collection.databases import is_postgres, open_store
+    from ldp3.collection.databases import is_postgres, only_writer, open_store
 
-    if not is_postgres(database) and not Path(database).exists():
-        notes.append(f"{database} is not there yet, and will be made.")
-        if not os.access(Path(database).absolute().parent, os.W_OK):
-            wrong.append(f"{database}: cannot be made in a folder that we may not write to.")
-        return
+    if not is_postgres(database):
+        folder = Path(database).absolute().parent
+        if not folder.is_dir():
+            raise InvalidData(f"{database}: there is no folder {folder}.")
+        if not os.access(folder, os.W_OK):
+            raise InvalidData(f"{database}: we may not write to the folder {folder}.")
+        if not Path(database).exists():
+            notes.append(f"{database} is not there yet, and will be made.")
+            return
+        only_writer(Path(database)).close()
     with open_store(database) as store:
         known = store.collections()
         for plan in plans:

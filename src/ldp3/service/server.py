@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 
 from ldp3.collection.plan import Plan
-from ldp3.errors import InvalidParameter
+from ldp3.errors import InvalidParameter, require
 from ldp3.service.application import Application
 from ldp3.service.ingest import Ingest
 from ldp3.service.limits import Guarded, Limit
@@ -53,6 +53,7 @@ def application(
 
 def listen(host: str, port: int) -> socket.socket:
     """A socket that listens, or one line that says why not."""
+    require(bool(host), "--host", "must be an address, such as 127.0.0.1", host)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=2048)
