@@ -104,6 +104,7 @@ BAD = {
     "empty lines": (b"\n\n", {"Content_Type": LINES}, 422),
     "a short one": (b'{"report": "AAAA"}', {"Content_Type": LINES}, 422),
     "no UTF-8": (b'{"report": "\xff"}', {"Content_Type": LINES}, 422),
+    "a bad id": (b'{"report": "AAAA", "id": "\\ud800"}', {"Content_Type": LINES}, 422),
     "one bad line": (lines(reports(PLAN, 3)) + b"{}\n", {"Content_Type": LINES}, 422),
 }
 KEYS = {
@@ -118,6 +119,7 @@ def test_refusals_are_one_line_and_take_nothing(file: str) -> None:
         for name, (body, headers, status) in BAD.items():
             answer = server.post(body, **headers)
             assert (name, answer.status) == (name, status)
+            assert ("an id that is no JSON" in answer.body.decode()) or name != "a bad id"
             assert "\n" not in json.loads(answer.body)["error"]
             assert answer.headers["access-control-allow-origin"] == "*"
         for given, status in KEYS.items():
@@ -128,6 +130,7 @@ def test_refusals_are_one_line_and_take_nothing(file: str) -> None:
         assert server.ask("POST", "/collections//reports").status == 404
         assert server.ask("PUT", path).status == 405
         assert server.get("/nowhere").status == 404
+        assert server.get("/health/").status == 404
     assert counted(file).n == 0
     assert sum(counted(file).refused.values()) > len(BAD)
 
@@ -157,6 +160,7 @@ def test_another_body_under_a_known_name_is_not_counted(file: str) -> None:
     with running(file) as server:
         assert server.post(reports(PLAN, 1), name).status == 202
         assert server.post(reports(PLAN, 7), name).status == 200
+        assert server.post(reports(PLAN, 7)[:-1], name).status == 422
     assert counted(file).n == 1
 
 

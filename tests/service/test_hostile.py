@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
 
@@ -17,7 +17,7 @@ import pytest
 
 from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.store import Entry, Store
-from ldp3.service import ingest, limits, pages
+from ldp3.service import ingest, limits, pages, server
 from tests.posix import posix
 from tests.service.kills import _free_port
 from tests.service.running import PLAN, TOKEN, Collector, key, packed, reports, running
@@ -169,6 +169,22 @@ def test_a_server_that_is_stopped_finishes_what_it_began(tmp_path: Path) -> None
     taken = Aggregator(PLAN)
     taken.add_store(str(tmp_path / "collector.sqlite"))
     assert taken.n == 20
+
+
+def test_what_is_not_finished_in_time_is_told_to_come_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(server, "GRACE", 1)
+    heard: list[bytes] = []
+    with ExitStack() as open_lines, running(str(tmp_path / "x.sqlite")) as collector:
+        address = ("127.0.0.1", collector.port)
+        line = open_lines.enter_context(socket.create_connection(address, 20))
+        line.sendall(head(Content_Length="100", Idempotency_Key=key()) + b"a few bytes")
+        time.sleep(0.3)
+        open_lines.callback(lambda: heard.append(line.recv(1000)))  # when it has stopped
+    assert heard[0].startswith(b"HTTP/1.1 503 ")
+    assert "the server is stopping" in heard[0].decode()
+    assert "Exception in ASGI application" not in caplog.text
 
 
 def test_slow_and_fat_requests_are_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

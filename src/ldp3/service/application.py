@@ -7,7 +7,7 @@ kept but its reports and their identifier: no address, no cookie, no user agent.
 import json
 import re
 import zlib
-from asyncio import to_thread
+from asyncio import CancelledError, to_thread
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +20,7 @@ from ldp3.collection.plan import Plan
 from ldp3.collection.report_parts import NO_REPORT, read_lines, sorted_out
 from ldp3.collection.store import FOR_EVER, WINDOW, Entry, hour_now
 from ldp3.collection.wire import LENGTH, OTHER_COLLECTION, TAG_BYTES
-from ldp3.service.ingest import CLOSED, LATER, Ingest
+from ldp3.service.ingest import CLOSED, LATER, STOPPING, Ingest
 from ldp3.service.limits import Limit, forwarded_for
 
 Message = MutableMapping[str, Any]
@@ -103,7 +103,10 @@ class Collection:
         found = sorted_out(read_lines(body), self.plan.report_bytes)
         n = len(found.rows)
         if found.null or found.wrong or not n:
-            what = f"{found.null} lines without a report, {found.wrong} of a wrong length"
+            what = (
+                f"{found.null} lines without a report, or with an id that is no JSON; "
+                f"{found.wrong} of a wrong length"
+            )
             raise Refused(422, NO_REPORT if found.null or not n else LENGTH, what, max(n, 1))
         self._require(found.rows.tobytes())
         digests = found.digests or digests_of([None] * n)
@@ -159,6 +162,8 @@ class Application:
         except Refused as error:
             self._ingest.refuse(collection.number, error.reason, error.rows)
             await _answer(send, error.status, error.text)
+        except CancelledError:  # the server was told to stop, and waited long enough
+            await _answer(send, LATER, STOPPING)
         finally:
             self._held -= held[0]
 

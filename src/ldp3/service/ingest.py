@@ -21,6 +21,7 @@ from ldp3.collection.store import WINDOW, Entry, Store, hour_now
 from ldp3.errors import LDPError
 
 NEW, KNOWN, CLOSED, LATER = 202, 200, 403, 503  # what a request is answered
+STOPPING = "the server is stopping"
 GROUP, GROUP_BYTES = 4096, 2**23  # requests, and about how many bytes of reports, of one commit
 MOST_WAITING = 20_000  # requests
 LONGEST_WAIT = 20.0  # seconds after which a request is told to come again

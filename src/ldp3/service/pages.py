@@ -3,6 +3,7 @@
 import hmac
 import json
 import time
+from asyncio import CancelledError
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -28,7 +29,7 @@ from ldp3.postprocessing.base import PostProcessor, build_method
 from ldp3.reporting.estimate_page import estimate_context
 from ldp3.reporting.html import render, script
 from ldp3.results import names
-from ldp3.service.ingest import Ingest
+from ldp3.service.ingest import LATER, STOPPING, Ingest
 from ldp3.threats.detection import inspect_tally
 
 T = TypeVar("T")
@@ -144,8 +145,10 @@ class Pages:
                 self._require_token(request)
             try:
                 return await run_in_threadpool(page, request)
+            except CancelledError:
+                return _error(LATER, STOPPING)
             except StoreError as error:
-                return _error(503, str(error))
+                return _error(LATER, str(error))
             except LDPError as error:
                 return _error(400, str(error))
 

@@ -48,6 +48,7 @@ def application(
     others = Starlette(
         routes=pages.routes(), lifespan=running, exception_handlers={HTTPException: http_error}
     )
+    others.router.redirect_slashes = False  # an address has one spelling
     return Application(ingest, plans, Limit(rate), proxy, others)
 
 
