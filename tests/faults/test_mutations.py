@@ -103,17 +103,17 @@ def test_a_small_file_cannot_take_all_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(report_parts, "MEMORY", 2**27)
-    wide = pa.array([bytes(200_000)] * 1_200, pa.large_binary())  # 240 MB
+    wide = pa.array([bytes(200_000)] * 4_000, pa.large_binary())  # 800 MB
     bomb = tmp_path / "bomb.parquet"
     pq.write_table(pa.table({"report": wide}), bomb, use_dictionary=False, compression="zstd")
     assert bomb.stat().st_size < 2**20
     server = Aggregator(PLAN)
     server.add_files([bomb], threads=1)
     assert server.n == 0
-    assert server.refused == {"unreadable": 1_200}
-    monkeypatch.setattr(report_parts, "MEMORY", 2**30)
+    assert server.refused == {"unreadable": 4_000}
+    monkeypatch.setattr(report_parts, "MEMORY", 2**31)
     server.add_files([bomb], threads=1)
-    assert server.refused == {"unreadable": 1_200, "wrong length": 1_200}
+    assert server.refused == {"unreadable": 4_000, "wrong length": 4_000}
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ READ = {
     ("protocols", "grr"): "GRR",
     ("protocols", "pi_rappor"): "PI-RAPPOR",
     ("protocols", "olh(g=4)"): "OLH(g=4)",
-    ("protocols", "mine(a=1)"): "mine(a=1)",  # of a plug-in that is not here
+    ("protocols", "nobodys(a=1)"): "nobodys(a=1)",  # of a plug-in that is not here
     ("methods", "norm_sub"): "Norm-Sub",
     ("methods", "power+norm_sub"): "Power+Norm-Sub",
     ("methods", "none"): "none",
