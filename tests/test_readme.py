@@ -34,5 +34,5 @@ def test_the_readme_counts_protocols_and_methods_right() -> None:
 
     text = README.read_text(encoding="utf-8")
     protocols, methods = (len(find(every_kind()[kind])) for kind in ("protocols", "methods"))
-    assert f"| Local protocols for one categorical value | {protocols} |" in text
+    assert f"| Local protocols for one value | {protocols}, one of them for numbers |" in text
     assert f"| Post-processing methods | {methods - 1}, and chains |" in text  # none is none
