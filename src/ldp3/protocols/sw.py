@@ -38,11 +38,12 @@ class SW(FrequencyOracle):
     A report is a place, $\lceil \log_2(d + 2w) \rceil$ bits. For values whose order means
     something: the mean, the distribution and its quantiles are several times nearer to the truth
     than a protocol for categories leaves them, by the method `adaptive_em`. Single frequencies are
-    not: a wave that is about half as wide as the domain tells neighbours hardly apart. They are
-    stated all the same, unbiased, with their covariance. Neighbouring places differ by the values
-    that enter and leave the wave, $E[y_u - y_{u-1}] ∝ f_u - f_{u-2w-1}$, which gives each chain of
-    values $2w + 1$ apart by least squares; then a line is added, so that they sum to one and their
-    mean is that of the average report,
+    not: a wave that is about half as wide as the domain says little of a value that it does not say
+    of its neighbours. They are stated all the same, unbiased, with their covariance. Neighbouring
+    places differ by the values that enter and leave the wave,
+    $E[y_u - y_{u-1}] ∝ f_u - f_{u-2w-1}$, which gives each chain of values $2w + 1$ apart by least
+    squares; then a line is added, so that they sum to one and their mean is that of the average
+    report,
 
     $$\hat μ = \frac{\bar u - β (d + 2w - 1)/2}{1 - β} - w,$$
 
