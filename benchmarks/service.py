@@ -9,12 +9,14 @@ bytes from memory, until all of it is counted. Memory: of the server's process, 
 reports go by. All load goes to 127.0.0.1.
 """
 
+import argparse
 import asyncio
 import os
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -148,11 +150,16 @@ def bulk(port: int, address: str, pid: int, millions: float) -> None:
     print(f"memory: {first:.0f} MB in the first tenth, {last:.0f} MB in the last")
 
 
-def main(kind: str = "sqlite", seconds: str = "5", millions: str = "10") -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("kind", nargs="?", choices=["sqlite", "postgres"], default="sqlite")
+    parser.add_argument("seconds", nargs="?", type=float, default=5.0)
+    parser.add_argument("millions", nargs="?", type=float, default=10.0)
+    given = parser.parse_args(arguments)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         address = str(folder / "collector.sqlite")
-        if kind == "postgres":
+        if given.kind == "postgres":
             address = stack.enter_context(cluster()).address
         for plan in (SINGLE, BULK):
             plan.save(folder / f"{plan.name}.json")
@@ -167,13 +174,13 @@ def main(kind: str = "sqlite", seconds: str = "5", millions: str = "10") -> None
                     break
                 except OSError:
                     time.sleep(0.2)
-            print(kind)
-            single(port, process.pid, float(seconds))
-            bulk(port, address, process.pid, float(millions))
+            print(given.kind)
+            single(port, process.pid, given.seconds)
+            bulk(port, address, process.pid, given.millions)
         finally:
             process.terminate()
             process.wait(30)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

@@ -161,11 +161,13 @@ class Domain(ABC):
         return self if self.ordered else replace(self, ordered=True)
 
     def suits(self, thing: GoesByOrder) -> bool:
-        """Whether a protocol, a method or a metric means something here: it may need an order.
+        """Whether a protocol, a method or a metric means something here: it may need an order."""
+        return self.in_line or not thing.needs_order
 
-        What is `other` has no place in it.
-        """
-        return (self.ordered and self.other is None) or not thing.needs_order
+    @property
+    def in_line(self) -> bool:
+        """Whether every value has a place in an order that means something; `other` has none."""
+        return self.ordered and self.other is None
 
     @property
     def without_order(self) -> str:

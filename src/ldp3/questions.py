@@ -73,7 +73,7 @@ class Questions:
     domain: Domain | None
 
     def __post_init__(self) -> None:
-        if self.domain is not None and not (self.domain.ordered and self.domain.other is None):
+        if self.domain is not None and not self.domain.in_line:
             raise InvalidData(
                 f"A mean, a quantile or a share goes by an order, {self.domain.without_order}."
             )

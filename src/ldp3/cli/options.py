@@ -438,15 +438,14 @@ def chosen_method(
         return method
     built = None if metric is None else build_metric(metric, *load_plugins(plugins))
     sums = built is not None and built.needs_order
-    in_line = domain.ordered and domain.other is None
-    if sums and domain.ordered and not in_line:
+    if sums and domain.ordered and not domain.in_line:
         console.note(f"{metric} goes by an order, in which {domain.other!r} has no place.")
-    elif sums and not in_line:
+    elif sums and not domain.in_line:
         console.note(
             f"{metric} goes by an order, and these values have none; a plan made with --ordered "
             f"says that they have."
         )
-    return default_method(sums, in_line, built.bayes if built else None, usual)
+    return default_method(sums, domain.in_line, built.bayes if built else None, usual)
 
 
 def loaded(data: str, reading: Reading, plugins: Sequence[Path]) -> "Dataset":

@@ -75,7 +75,11 @@ class Likelihood:
 
         The likelihood is concave, so it lies below its tangent.
         """
-        return self.n * float(self.gradient(self.forward(frequencies)).max() - 1)
+        return self.below_the_tangent(self.gradient(self.forward(frequencies)))
+
+    def below_the_tangent(self, step: FloatArray) -> float:
+        """The same, where the factors of EM are known."""
+        return self.n * float(step.max() - 1)
 
 
 def climb(likelihood: Likelihood, d: int) -> FloatArray:
@@ -88,7 +92,7 @@ def climb(likelihood: Likelihood, d: int) -> FloatArray:
     expected = likelihood.forward(f)
     reached, step = likelihood.log(expected), likelihood.gradient(expected)
     for _ in range(STEPS):
-        if likelihood.n * (step.max() - 1) <= GAP:
+        if likelihood.below_the_tangent(step) <= GAP:
             break
         ahead = _stepped(f, step, power)
         expected = likelihood.forward(ahead)

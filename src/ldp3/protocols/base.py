@@ -33,6 +33,12 @@ from ldp3.types import Estimate, Tally
 
 CHUNK = 65_536  # users at a time
 CHUNK_BITS = 2**28  # and 32 MiB of reports at the most, whatever the domain
+MOST_AT_ONCE = 2**23  # users at a time where that makes up for a histogram
+
+
+def histogram_chunk(reports: int) -> int:
+    """Users at a time, where a histogram of so many different reports is made for each chunk."""
+    return min(max(CHUNK, 2 * reports), MOST_AT_ONCE)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from ldp3.kernels.bits import parity
 from ldp3.kernels.compile import njit
 from ldp3.kernels.source import Key, fill, key_of, open_source
 from ldp3.noise import BoundedNoise, PureNoise, Support, most
-from ldp3.protocols.base import CHUNK, FrequencyOracle
+from ldp3.protocols.base import FrequencyOracle, histogram_chunk
 from ldp3.protocols.layout import Code
 from ldp3.randomness import WORDS, Words, ceil_threshold, exp
 from ldp3.types import Estimate, Tally
@@ -103,8 +103,7 @@ class HR(FrequencyOracle):
 
     @property
     def chunk_size(self) -> int:
-        # a histogram of all columns is made for each chunk
-        return min(max(CHUNK, 2 * self.layout.values), 2**23)
+        return histogram_chunk(self.layout.values)
 
     @property
     def constants(self) -> dict[str, int]:

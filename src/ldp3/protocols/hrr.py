@@ -14,7 +14,7 @@ from ldp3.kernels import transforms
 from ldp3.kernels.bits import parity
 from ldp3.kernels.compile import njit
 from ldp3.kernels.source import Key, fill, key_of, next_word, open_source
-from ldp3.protocols.base import CHUNK, PureOracle
+from ldp3.protocols.base import PureOracle, histogram_chunk
 from ldp3.protocols.layout import Code
 from ldp3.randomness import WORDS, Words, exp, floor_threshold
 from ldp3.types import Tally
@@ -99,14 +99,12 @@ class HRR(PureOracle):
 
     @property
     def layout(self) -> Code:
-        return Code(
-            2 * (self.columns - 1)
-        )  # the number of the column, from 0 on, twice, and the bit
+        # the number of the column, from 0 on, twice, and the bit
+        return Code(2 * (self.columns - 1))
 
     @property
     def chunk_size(self) -> int:
-        # a histogram of 2D reports is made for each chunk
-        return min(max(CHUNK, 4 * self.columns), 2**23)
+        return histogram_chunk(2 * self.columns)
 
     @property
     def constants(self) -> dict[str, int]:

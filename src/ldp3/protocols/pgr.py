@@ -16,7 +16,7 @@ from ldp3.kernels import sampling, transforms
 from ldp3.kernels.compile import njit
 from ldp3.kernels.source import Key, fill, key_of, open_source
 from ldp3.protocols import incidence
-from ldp3.protocols.base import CHUNK, PureOracle
+from ldp3.protocols.base import PureOracle, histogram_chunk
 from ldp3.protocols.design import Design, require_design
 from ldp3.protocols.layout import Code
 from ldp3.protocols.singer import Geometry, dimension, geometry, is_prime_power
@@ -165,8 +165,7 @@ class PGR(PureOracle):
 
     @property
     def chunk_size(self) -> int:
-        # a histogram of K reports is made for each chunk
-        return min(max(CHUNK, 2 * self.points), 2**23)
+        return histogram_chunk(self.points)
 
     @property
     def constants(self) -> dict[str, int]:

@@ -15,7 +15,7 @@ from ldp3.kernels import sampling, transforms
 from ldp3.kernels.compile import njit
 from ldp3.kernels.source import Key, fill, key_of, open_source
 from ldp3.noise import Noise, of_channel
-from ldp3.protocols.base import CHUNK, FrequencyOracle
+from ldp3.protocols.base import FrequencyOracle, histogram_chunk
 from ldp3.protocols.layout import Code
 from ldp3.randomness import WORDS, Words, ceil_threshold, exp
 from ldp3.types import Estimate, Tally
@@ -105,8 +105,7 @@ class SW(FrequencyOracle):
 
     @property
     def chunk_size(self) -> int:
-        # a histogram of all places is made for each chunk
-        return min(max(CHUNK, 2 * self.places), 2**23)
+        return histogram_chunk(self.places)
 
     @property
     def constants(self) -> dict[str, int]:

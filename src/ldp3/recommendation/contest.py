@@ -248,7 +248,7 @@ def looks_of(ex: Experiment) -> tuple[tuple[int, ...], int]:
     """
     modules, (data, *_) = load_plugins(ex.plugins), ex.datasets
     made = [build_oracle(c.thing, *modules, epsilon=ex.epsilons[0], d=data.d) for c in ex.protocols]
-    there = (oracle for oracle in made if data.ordered or not oracle.needs_order)
+    there = (oracle for oracle in made if data.domain.suits(oracle))
     slow = any(oracle.correlated for oracle in there)
     return race.looks(data.d, slow), race.afforded(
         data.d, len(ex.protocols) * len(ex.methods), slow
