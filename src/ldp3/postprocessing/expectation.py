@@ -25,7 +25,7 @@ PLAIN = 25, 50, 100, 200, 400, 800  # steps without, after those
 FOLDS = 3
 WORSE = 2.0  # log-likelihood on reports that were set aside, below its best: far enough
 LEAST = 1e-9  # factor of a step
-DENSE = 2**15  # entries of a channel that is written down
+DENSE = 2**16  # entries of a channel that is written down
 RESTING = 1e-9  # mass that is still moved between two stops
 
 
@@ -34,14 +34,14 @@ Map = Callable[[FloatArray], FloatArray]
 
 @dataclass(frozen=True)
 class Likelihood:
-    """How likely frequencies make the reports.
+    """How likely frequencies make the reports; of several at once, a row each.
 
     Parameters
     ----------
     forward, backward
         The channel: the distribution of reports, and for each value the mean of their weights.
     reports
-        How often each report was sent.
+        How often each report was sent: the total of the tally.
     """
 
     forward: Map
@@ -53,18 +53,19 @@ class Likelihood:
         channel, reports = estimate.channel, estimate.tally.total
         assert channel is not None
         if estimate.d * len(reports) > DENSE:
-            return cls(channel.forward, channel.backward, reports)
+            return cls(_by_row(channel.forward), _by_row(channel.backward), reports)
         # a small matrix is faster than any function
-        matrix = np.array([channel.forward(row) for row in np.eye(estimate.d)]).T
-        return cls(matrix.__matmul__, np.ascontiguousarray(matrix.T).__matmul__, reports)
+        forth = np.array([channel.forward(row) for row in np.eye(estimate.d)])
+        back = np.ascontiguousarray(forth.T)
+        return cls(lambda rows: rows @ forth, lambda rows: rows @ back, reports)
 
     @property
-    def n(self) -> int:
-        return int(self.reports.sum())
+    def n(self) -> IntArray:
+        return self.reports.sum(axis=-1, keepdims=True)
 
-    def log(self, expected: FloatArray) -> float:
+    def log(self, expected: FloatArray) -> FloatArray:
         """Of reports that are expected with these probabilities."""
-        return float(self.reports @ np.log(np.maximum(expected, 1e-300)))
+        return (self.reports * np.log(np.maximum(expected, 1e-300))).sum(axis=-1)
 
     def gradient(self, expected: FloatArray) -> FloatArray:
         """By which factor EM changes each frequency; 1 in the mean over the frequencies."""
@@ -79,35 +80,52 @@ class Likelihood:
 
     def below_the_tangent(self, step: FloatArray) -> float:
         """The same, where the factors of EM are known."""
-        return self.n * float(step.max() - 1)
+        return float(self.n[0] * (step.max() - 1))
+
+
+def _by_row(function: Map) -> Map:
+    def each(rows: FloatArray) -> FloatArray:
+        return function(rows) if rows.ndim == 1 else np.array([function(row) for row in rows])
+
+    return each
 
 
 def climb(likelihood: Likelihood, d: int) -> FloatArray:
     """The most likely distribution, up to `GAP`.
 
-    EM, with factors raised to a power that grows while the likelihood does (Salakhutdinov and
-    Roweis, 2003): each step is as safe as one of EM, and there are far fewer of them.
+    EM with long steps and momentum, both in the logarithms of the frequencies. Momentum is lost
+    where the likelihood falls (O'Donoghue and Candès, 2015); where it falls without, steps shorten,
+    at the most to those of EM itself, under which it never does.
     """
-    f, power = np.full(d, 1 / d), 1.0
-    expected = likelihood.forward(f)
-    reached, step = likelihood.log(expected), likelihood.gradient(expected)
+    power, speed, start = _power(likelihood, d), 0, np.zeros(d)
+    here, (f, expected) = start, _at(likelihood, start)
+    reached = likelihood.log(expected)
     for _ in range(STEPS):
+        step = likelihood.gradient(expected)
         if likelihood.below_the_tangent(step) <= GAP:
             break
-        ahead = _stepped(f, step, power)
-        expected = likelihood.forward(ahead)
-        log = likelihood.log(expected)
-        if log < reached and power > 1:
-            power = 1.0
-            continue
-        f, reached, step = ahead, log, likelihood.gradient(expected)
-        power *= 1.1
+        ahead = here + power * np.log(np.maximum(step, LEAST))
+        here, start, speed = ahead + speed / (speed + 3) * (ahead - start), ahead, speed + 1
+        f, expected = _at(likelihood, here)
+        if likelihood.log(expected) < reached:
+            here, speed = ahead, 0
+            f, expected = _at(likelihood, here)
+            if likelihood.log(expected) < reached:
+                power = max(power / 2, 1.0)
+        reached = likelihood.log(expected)
     return f
+
+
+def _at(likelihood: Likelihood, logarithms: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The frequencies with these logarithms, but for a factor, and the reports to expect."""
+    f = np.exp(np.maximum(logarithms - logarithms.max(), -700.0))
+    f /= f.sum()
+    return f, likelihood.forward(f)
 
 
 def _stepped(f: FloatArray, step: FloatArray, power: float) -> FloatArray:
     f = f * np.maximum(step, LEAST) ** power
-    return f / f.sum()
+    return f / f.sum(axis=-1, keepdims=True)
 
 
 @final
@@ -146,10 +164,10 @@ class EMS(PostProcessor):
         return oracle.channel is not None and oracle.correlated
 
     def refine(self, estimate: Estimate) -> FloatArray:
-        likelihood, f, before = Likelihood.of(estimate), _even(estimate), -np.inf
+        likelihood, f, before = Likelihood.of(estimate), _even(estimate), np.float64(-np.inf)
         for _ in range(STEPS):
             expected = likelihood.forward(f)
-            log = likelihood.log(expected)
+            log = np.float64(likelihood.log(expected))
             if abs(log - before) < 1e-3:
                 break
             before, f = log, _neighbours(_stepped(f, likelihood.gradient(expected), 1.0))
@@ -197,46 +215,40 @@ class AdaptiveEM(PostProcessor):
 
     def refine(self, estimate: Estimate) -> FloatArray:
         whole = Likelihood.of(estimate)
-        power, start = _power(whole, estimate.d), _even(estimate)
-        rng, rest, told = stream(0, "adaptive_em"), whole.reports.astype(np.int64), []
+        rng, rest, thirds = stream(0, "adaptive_em"), whole.reports.astype(np.int64), []
         for left in range(FOLDS, 0, -1):
-            aside = rng.binomial(rest, 1 / left)
-            rest = rest - aside
-            if 0 < aside.sum() < whole.n:
-                others = replace(whole, reports=whole.reports - aside)
-                told.append(_told(others, start, power, replace(whole, reports=aside)))
-        reached = min(map(len, told), default=1)
-        best = int(np.argmax(np.sum([each[:reached] for each in told], axis=0)))
-        return [f for f, _ in zip(_way(whole, start, power), range(best + 1), strict=False)][-1]
+            thirds.append(rng.binomial(rest, 1 / left))
+            rest = rest - thirds[-1]
+        aside = replace(whole, reports=np.array([t for t in thirds if 0 < t.sum() < whole.n]))
+        # a row for each third: the reports besides it; and one more, all of them
+        ways = replace(whole, reports=np.vstack([whole.reports - t for t in aside.reports]
+                                                + [whole.reports]))  # fmt: skip
+        best, found, most = -np.inf, np.empty(0), np.full(len(aside.reports), -np.inf)
+        for stop, f in enumerate(_way(ways, estimate.d)):
+            told = aside.log(whole.forward(f[:-1])) if len(most) else most
+            if stop == 0 or told.sum() > best:
+                best, found = told.sum(), f[-1]
+            most = np.maximum(most, told)
+            if not len(most) or (stop > 3 and (told < most - WORSE).any()):
+                break
+        return found
 
 
-def _told(
-    likelihood: Likelihood, start: FloatArray, power: float, aside: Likelihood
-) -> list[float]:
-    """How likely reports that were set aside are, at each stop on the way of the others."""
-    told: list[float] = []
-    for f in _way(likelihood, start, power):
-        told.append(aside.log(aside.forward(f)))
-        if len(told) > 4 and told[-1] < max(told) - WORSE:
-            break
-    return told
-
-
-def _way(likelihood: Likelihood, f: FloatArray, power: float) -> Iterator[FloatArray]:
-    """From smooth to rough: where each smoothing ends, and then EM itself, until it rests."""
+def _way(likelihood: Likelihood, d: int) -> Iterator[FloatArray]:
+    """From smooth to rough: where each smoothing ends, and then EM itself, until one rests."""
     from scipy.fft import dct, idct
 
-    halves = np.arange(len(f)) ** 2.0
+    power, halves = _power(likelihood, d), np.arange(d) ** 2.0
+    f = np.full((len(likelihood.reports), d), 1 / d)
     for smoothing, steps in [*((s, EACH) for s in SMOOTHINGS), *((0.0, some) for some in PLAIN)]:
         kept, before = np.exp(-smoothing * halves), f
         for _ in range(steps):
-            step = likelihood.gradient(likelihood.forward(f))
-            f = _stepped(f, step, power)
+            f = _stepped(f, likelihood.gradient(likelihood.forward(f)), power)
             if smoothing:
                 f = np.maximum(idct(kept * dct(f, norm="ortho"), norm="ortho"), 0)
-                f /= f.sum()
+                f /= f.sum(axis=-1, keepdims=True)
         yield f
-        if not smoothing and np.abs(f - before).sum() < RESTING:
+        if not smoothing and np.abs(f - before).sum(axis=-1).min() < RESTING:
             return
 
 
