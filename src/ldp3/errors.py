@@ -169,14 +169,14 @@ def settle_numbers(thing: Any) -> None:
             object.__setattr__(thing, field.name, given.item())
 
 
-def require_epsilon_and_domain(who: object, epsilon: float, d: int) -> None:
+def require_epsilon_and_domain(who: object, epsilon: float, d: int, most: int = 2**32) -> None:
     """The two parameters that every frequency oracle has."""
     number = isinstance(epsilon, int | float) and not isinstance(epsilon, bool)
     finite = number and not (whole(epsilon) and epsilon > 2**1000) and isfinite(epsilon)
     require(finite and epsilon > 0, who, "epsilon must be > 0", epsilon)
     require_possible(who, epsilon)
     require(whole(d, 2), who, "d must be an integer of at least 2", d)
-    require(d <= 2**32, who, "d must be at most 2³², for a value is a 32-bit code", d)
+    require(d <= most, who, f"d must be at most {most:,}", d)
 
 
 def require_possible(who: object, epsilon: float) -> None:
@@ -187,6 +187,13 @@ def require_possible(who: object, epsilon: float) -> None:
 
 def require_values(who: object, values: object, d: int) -> "NDArray[np.uint32]":
     """The users' values as codes; the first one that is no integer in `[0, d)` is named."""
+    import numpy as np
+
+    return require_codes(who, values, d).astype(np.uint32, copy=False)
+
+
+def require_codes(who: object, values: object, d: int) -> "NDArray[np.integer[Any]]":
+    """The same, where a code may have more than 32 bits."""
     import numpy as np
 
     try:
@@ -205,7 +212,7 @@ def require_values(who: object, values: object, d: int) -> "NDArray[np.uint32]":
         raise InvalidValue(
             f"{name}: values must be integers in [0, {d}), got {given[first]} at position {first}."
         )
-    return given.astype(np.uint32, copy=False)
+    return given
 
 
 def require_finite(who: object, **arrays: "NDArray[Any]") -> None:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
+from itertools import chain
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,7 @@ _BASES = {
     "attacks": ("attacks", "Attack"),
     "datasets": ("datasets", "Source"),
 }
+_MORE = {"ldp3.schemes": "ldp3.protocols"}  # folders that hold more of the kind of another one
 
 
 def every_kind() -> dict[str, type]:
@@ -65,7 +67,10 @@ def find(kind: type, *plugins: ModuleType) -> dict[str, type[Any]]:
 
 @cache
 def _ours(kind: type) -> dict[str, type[Any]]:
-    return {name_of(c): c for module in _modules(_folder(kind)) for c in defined(module, kind)}
+    home = _folder(kind)
+    folders = [home, *(more for more, folder in _MORE.items() if folder == home)]
+    modules = chain.from_iterable(map(_modules, folders))
+    return {name_of(c): c for module in modules for c in defined(module, kind)}
 
 
 def _modules(folder: str) -> Iterator[ModuleType]:
@@ -81,9 +86,10 @@ def exports(folder: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
 
     @cache
     def every() -> dict[str, type]:
-        base = next(base for f, base in _BASES.values() if f"ldp3.{f}" == folder)
+        home = _MORE.get(folder, folder)
+        base = next(base for f, base in _BASES.values() if f"ldp3.{f}" == home)
         with needing_full(folder):
-            kind = getattr(import_module(f"{folder}.base"), base)
+            kind = getattr(import_module(f"{home}.base"), base)
             found = [c for m in _modules(folder) for c in classes(m) if issubclass(c, kind)]
         return {c.__name__: c for c in found}
 

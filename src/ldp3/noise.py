@@ -31,12 +31,12 @@ binomial.* Biometrika, 1934 (limits from tails).
 from dataclasses import dataclass
 from math import log
 from statistics import NormalDist
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ldp3.arrays import FloatArray, IntArray
+from ldp3.arrays import FloatArray, IntArray, Total
 from ldp3.errors import InvalidData, as_floats
 
 Counts = IntArray | FloatArray
@@ -51,6 +51,15 @@ class Channel(Protocol):
 
     def backward(self, weights: FloatArray) -> FloatArray:
         """For each value, the mean of the reports' weights under its own reports."""
+
+    def counts(self, total: Total) -> IntArray:
+        """How often each report was sent: by default what the tally holds."""
+        return total
+
+
+@runtime_checkable
+class LinearChannel(Channel, Protocol):
+    """One that also says what a report adds to an unbiased estimate."""
 
     def scores(self, weights: FloatArray) -> FloatArray:
         """What each report adds to the unbiased estimate of a weighted sum of frequencies.
@@ -257,10 +266,10 @@ class PureNoise(Noise):
 
     support: Support = Support(1.0, 0.0)
     n: int = 1
-    channel: Channel | None = None
+    channel: LinearChannel | None = None
 
     @classmethod
-    def of(cls, support: Support, n: int, channel: Channel | None = None) -> Self:
+    def of(cls, support: Support, n: int, channel: LinearChannel | None = None) -> Self:
         """The noise of `n` reports.
 
         >>> PureNoise.of(Support(p=0.5, q=0.25), n=300).floor
@@ -357,7 +366,7 @@ class PureNoise(Noise):
 
 
 def of_channel(
-    channel: Channel, weights: FloatArray, frequencies: FloatArray, shares: FloatArray
+    channel: LinearChannel, weights: FloatArray, frequencies: FloatArray, shares: FloatArray
 ) -> float:
     """Variance of what one report adds to a weighted sum, given what its user holds.
 

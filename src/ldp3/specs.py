@@ -38,14 +38,9 @@ def canonical(kind: type, spec: object, *plugins: ModuleType) -> str:
 
     A parameter that has its default value is not written.
     """
-    params: dict[str, Any] = {}
+    cls, params = class_of(kind, spec, *plugins), {}
     if isinstance(spec, str):
-        name, params = parse(spec)
-        cls: Any = look_up(kind, name, *plugins)
-    else:
-        cls = spec if isinstance(spec, type) else type(spec)
-    if not issubclass(cls, kind):
-        raise InvalidParameter(f"A {called(kind)} is needed, by name or class, got {short(spec)}.")
+        params = parse(spec)[1]
     ours = find(kind).get(name_of(cls), cls)
     if ours is not cls:
         raise InvalidParameter(
@@ -58,6 +53,16 @@ def canonical(kind: type, spec: object, *plugins: ModuleType) -> str:
     changed = {k: v for k, v in params.items() if k not in own or not _is_default(own[k], v)}
     inside = ", ".join(f"{key}={value!r}" for key, value in sorted(changed.items()))
     return f"{name_of(cls)}({inside})" if inside else name_of(cls)
+
+
+def class_of(kind: type, spec: object, *plugins: ModuleType) -> Any:
+    """The class of the thing that `spec` means."""
+    if isinstance(spec, str):
+        return look_up(kind, parse(spec)[0], *plugins)
+    cls = spec if isinstance(spec, type) else type(spec)
+    if not issubclass(cls, kind):
+        raise InvalidParameter(f"A {called(kind)} is needed, by name or class, got {short(spec)}.")
+    return cls
 
 
 def parse(spec: str) -> tuple[str, dict[str, Any]]:

@@ -140,6 +140,11 @@ class Estimate:
         return self.tally.n
 
     @property
+    def reports(self) -> IntArray | None:
+        """How often each report was sent, where there is a channel."""
+        return None if self.channel is None else self.channel.counts(self.tally.total)
+
+    @property
     def d(self) -> int:
         """Size of the domain."""
         return len(self.frequencies)

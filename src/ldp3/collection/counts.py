@@ -136,10 +136,8 @@ def _numbers(given: object, like: Total) -> Total | None:
 
 
 def _possible(tally: Tally, oracle: FrequencyOracle) -> bool:
-    if not tally.n:
-        return bool((tally.total == oracle.empty.total).all())
     try:
-        oracle.estimate(tally)
+        oracle.require_tally(tally)
     except LDPError:
         return False
     return True

@@ -92,7 +92,7 @@ class Simulator:
 
     def way(self, cell: Cell) -> Way:
         """How a cell runs: by users if its protocol does not know the law of its tally."""
-        own = type(self.oracle(cell)).simulate is not FrequencyOracle.simulate
+        own = self.oracle(cell).simulates_exactly
         return self.experiment.simulate if own else "users"
 
     def chunks(self, cell: Cell) -> int:

@@ -50,8 +50,9 @@ class Likelihood:
 
     @classmethod
     def of(cls, estimate: Estimate) -> "Likelihood":
-        channel, reports = estimate.channel, estimate.tally.total
+        channel, reports = estimate.channel, estimate.reports
         assert channel is not None
+        assert reports is not None
         if estimate.d * len(reports) > DENSE:
             return cls(_by_row(channel.forward), _by_row(channel.backward), reports)
         # a small matrix is faster than any function

@@ -25,7 +25,7 @@ from ldp3.errors import (
     settle_numbers,
     short,
 )
-from ldp3.noise import Channel, Noise, PureNoise, Support
+from ldp3.noise import Channel, LinearChannel, Noise, PureNoise, Support
 from ldp3.protocols.layout import Layout, Numbers
 from ldp3.randomness import Words, stream
 from ldp3.shuffling import Blanket, Distinguisher, Shuffled
@@ -60,6 +60,8 @@ class FrequencyOracle(ABC):
     title: ClassVar[str] = ""  # as papers write it, where that is not the name of the class
     examples: ClassVar[tuple[str, ...]] = ()  # specs, besides the name, for test vectors
     needs_order: ClassVar[bool] = False  # for domains whose order means something, and no others
+    needs_records: ClassVar[bool] = False  # for several attributes, and no others: it has `sizes`
+    most_values: ClassVar[int] = 2**32  # for a value is a 32-bit code
     usual_method: ClassVar[str] = ""  # where nobody says which, if it is one of its own
     symbols: ClassVar[dict[str, str]] = {}  # what specs call a field whose own letter is taken
     instead: ClassVar[str] = ""  # what `all` takes instead of it, and why
@@ -77,7 +79,7 @@ class FrequencyOracle(ABC):
     def settle(self) -> None:
         """Check ε and d; a subclass calls it before it computes anything from them."""
         settle_numbers(self)
-        require_epsilon_and_domain(self, self.epsilon, self.d)
+        require_epsilon_and_domain(self, self.epsilon, self.d, self.most_values)
         object.__setattr__(self, "epsilon", float(self.epsilon))
 
     # the client
@@ -158,6 +160,18 @@ class FrequencyOracle(ABC):
         chunks = users(histogram, self.chunk_size)
         tallies = (self.aggregate(self.perturb(values, rng)) for values in chunks)
         return reduce(add, tallies) if histogram.any() else self.empty
+
+    @property
+    def simulates_exactly(self) -> bool:
+        """Whether `simulate` draws the tally from its law, without every user's report."""
+        return type(self).simulate is not FrequencyOracle.simulate
+
+    def require_tally(self, tally: Tally) -> None:
+        """Refuse a tally that no reports can have given."""
+        if tally.n:
+            self.estimate(tally)
+        elif (tally.total != self.empty.total).any():
+            raise InvalidData(f"{type(self).__name__}: a tally of no reports is that of `empty`.")
 
     def require_histogram(self, tally: Tally, size: int) -> None:
         """Refuse a tally that is no histogram of `n` reports, for an oracle that adds up those."""
@@ -276,6 +290,10 @@ class PureOracle(FrequencyOracle):
     @abstractmethod
     def q(self) -> float:
         """Probability that a report supports some other value, as `perturb` realises it."""
+
+    @property
+    def channel(self) -> LinearChannel | None:
+        return None
 
     @cached_property
     def support(self) -> Support:
@@ -473,6 +491,16 @@ def users_between(ends: IntArray, start: int, stop: int) -> IntArray:
     return np.repeat(np.arange(first, last + 1), np.diff(inside, prepend=start))
 
 
-def build_oracle(spec: object, *plugins: ModuleType, epsilon: float, d: int) -> FrequencyOracle:
-    """The oracle that `spec` means: ``"olh"``, ``"olh(g=4)"``, a class; an oracle as it is."""
-    return specs.build(FrequencyOracle, spec, *plugins, epsilon=epsilon, d=d)
+def build_oracle(
+    spec: object, *plugins: ModuleType, epsilon: float, d: int, sizes: tuple[int, ...] = ()
+) -> FrequencyOracle:
+    """The oracle that `spec` means: ``"olh"``, ``"olh(g=4)"``, a class; an oracle as it is.
+
+    Where people hold several attributes, `sizes` says how many values each of them has.
+    """
+    cls = specs.class_of(FrequencyOracle, spec, *plugins)
+    if cls.needs_records != bool(sizes):
+        has = "several attributes" if cls.needs_records else "one attribute"
+        raise InvalidParameter(f"{cls.__name__} is for {has}, and these data have other ones.")
+    shape = {"sizes": sizes} if sizes else {}
+    return specs.build(FrequencyOracle, spec, *plugins, epsilon=epsilon, d=d, **shape)

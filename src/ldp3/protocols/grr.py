@@ -13,6 +13,7 @@ from ldp3.errors import require_generator, require_histogram, require_values
 from ldp3.kernels import transforms
 from ldp3.kernels.compile import njit
 from ldp3.kernels.source import words
+from ldp3.noise import LinearChannel
 from ldp3.protocols.base import PureOracle
 from ldp3.protocols.layout import Code
 from ldp3.randomness import WORDS, Words, ceil_threshold, exp
@@ -116,7 +117,7 @@ class GRR(PureOracle):
 
 
 @dataclass(frozen=True)
-class RandomisedResponse:
+class RandomisedResponse(LinearChannel):
     """The channel of GRR: p on the diagonal, q elsewhere."""
 
     p: float
@@ -126,7 +127,9 @@ class RandomisedResponse:
         """The distribution of reports."""
         return self.q * frequencies.sum() + (self.p - self.q) * frequencies
 
-    backward = forward  # the matrix is symmetric
+    def backward(self, weights: FloatArray) -> FloatArray:
+        """For each value, the mean of the reports' weights: the matrix is symmetric."""
+        return self.forward(weights)
 
     def scores(self, weights: FloatArray) -> FloatArray:
         """What each report adds to a weighted sum of frequencies."""

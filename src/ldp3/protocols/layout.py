@@ -250,6 +250,74 @@ class Fields(Layout):
 
 
 @dataclass(frozen=True)
+class Grouped(Layout):
+    """The number of a group and then a report of that group's own layout; in memory as on the wire.
+
+    All have one length: shorter ones end in zeros.
+
+    >>> Grouped((Code(300), Code(4))).size
+    3
+    """
+
+    layouts: tuple[Layout, ...]
+
+    @property
+    def head(self) -> int:
+        """Bytes of the number of a group; none, if there is one group."""
+        return -(-(len(self.layouts) - 1).bit_length() // 8)
+
+    @property
+    def bits(self) -> int:
+        return 8 * (self.head + max(layout.size for layout in self.layouts))
+
+    @property
+    def form(self) -> str:
+        return f"the number of one of {len(self.layouts)} groups and a report of that group"
+
+    def describe(self) -> dict[str, Any]:
+        return {"groups": [layout.describe() for layout in self.layouts]}
+
+    def groups(self, rows: Bytes) -> NDArray[np.int64]:
+        """The number of each report's group."""
+        of = np.zeros(len(rows), dtype=np.int64)
+        for byte in range(self.head):
+            of |= rows[:, byte].astype(np.int64) << 8 * byte
+        return of
+
+    def part(self, rows: Bytes, group: int) -> Reports:
+        """The reports themselves, of rows of one group."""
+        layout = self.layouts[group]
+        return layout.decode(np.ascontiguousarray(rows[:, self.head : self.head + layout.size]))
+
+    def put(self, rows: Bytes, places: NDArray[np.int64], group: int, reports: Reports) -> None:
+        """Write reports of one group into these rows."""
+        code = self.layouts[group].encode(reports)
+        rows[places, self.head : self.head + code.shape[1]] = code
+        for byte in range(self.head):
+            rows[places, byte] = group >> 8 * byte & 0xFF
+
+    def fits(self, reports: Reports) -> BoolArray:
+        fine = np.zeros(len(reports), dtype=bool)
+        if reports.ndim != 2 or reports.dtype != np.uint8 or reports.shape[1] != self.size:
+            return fine
+        of = self.groups(reports)
+        order = np.argsort(of, kind="stable")
+        ends = np.searchsorted(of[order], np.arange(len(self.layouts) + 1))
+        for group, layout in enumerate(self.layouts):  # what names no group is in none of these
+            mine = order[ends[group] : ends[group + 1]]
+            rows = reports[mine]
+            stray = rows[:, self.head + layout.size :].any(axis=1)
+            fine[mine] = layout.fits(self.part(rows, group)) & ~stray
+        return fine
+
+    def encode(self, reports: Reports) -> Bytes:
+        return reports
+
+    def decode(self, rows: Bytes) -> Reports:
+        return rows
+
+
+@dataclass(frozen=True)
 class Numbers(Layout):
     """Any array of numbers, bit by bit: what an oracle has that says nothing else."""
 

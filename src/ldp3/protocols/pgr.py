@@ -15,6 +15,7 @@ from ldp3.errors import require, require_values, whole
 from ldp3.kernels import sampling, transforms
 from ldp3.kernels.compile import njit
 from ldp3.kernels.source import Key, fill, key_of, open_source
+from ldp3.noise import LinearChannel
 from ldp3.protocols import incidence
 from ldp3.protocols.base import PureOracle, histogram_chunk
 from ldp3.protocols.design import Design, require_design
@@ -208,7 +209,7 @@ class PGR(PureOracle):
 
 
 @dataclass(frozen=True)
-class Hyperplanes:
+class Hyperplanes(LinearChannel):
     """The channel of PGR, by FFT: hyperplane u holds point v if u + v is in the difference set."""
 
     oracle: PGR

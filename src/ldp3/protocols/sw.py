@@ -14,7 +14,7 @@ from ldp3.errors import InvalidData, require, require_generator, require_histogr
 from ldp3.kernels import sampling, transforms
 from ldp3.kernels.compile import njit
 from ldp3.kernels.source import Key, fill, key_of, open_source
-from ldp3.noise import Noise, of_channel
+from ldp3.noise import LinearChannel, Noise, of_channel
 from ldp3.protocols.base import FrequencyOracle, histogram_chunk
 from ldp3.protocols.layout import Code
 from ldp3.randomness import WORDS, Words, ceil_threshold, exp
@@ -157,7 +157,7 @@ class SW(FrequencyOracle):
 
 
 @dataclass(frozen=True)
-class Wave:
+class Wave(LinearChannel):
     """The channel of SW, and what undoes it; everything costs O(d).
 
     Parameters

@@ -6,7 +6,7 @@ import numpy as np
 
 from ldp3.arrays import FloatArray, IntArray, Total
 from ldp3.noise import binomial_p
-from ldp3.protocols.base import FrequencyOracle, PureOracle
+from ldp3.protocols.base import PureOracle
 from ldp3.types import Tally
 from ldp3.verification.base import Finding, exact
 from ldp3.verification.cases import RUNS, SMALL_DOMAIN, OracleCase, fold, persistent
@@ -20,7 +20,7 @@ NORMAL = 30.0  # variance of a count from which on its square is that of a norma
 def simulation(case: OracleCase) -> Iterator[Finding]:
     """`simulate` has the law of the user path, for a handful of users and for a few hundred."""
     oracle, d = case.oracle, case.oracle.d
-    if type(oracle).simulate is FrequencyOracle.simulate:
+    if not oracle.simulates_exactly:
         return
     yield from _own_randomness(case, case.crowd(6))
     for n, runs in ((6, 2 * RUNS), (300, RUNS // 4)) if d <= SMALL_DOMAIN else ((6, RUNS // 4),):
@@ -87,7 +87,7 @@ def _populations(case: OracleCase, histogram: IntArray, runs: int) -> Total:
 def crowds(case: OracleCase) -> Iterator[Finding]:
     """`simulate` is right for crowds of all sizes."""
     oracle = case.oracle
-    if type(oracle).simulate is FrequencyOracle.simulate:
+    if not oracle.simulates_exactly:
         return
     for n in CROWDS:
 

@@ -6,7 +6,7 @@ from math import exp
 import numpy as np
 
 from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports
-from ldp3.noise import Channel, at_least_p, binomial_p
+from ldp3.noise import LinearChannel, at_least_p, binomial_p
 from ldp3.protocols.base import PureOracle
 from ldp3.types import Tally
 from ldp3.verification.base import Finding, exact
@@ -116,17 +116,20 @@ def channel(case: OracleCase) -> Iterator[Finding]:
     channel, d, rng = case.oracle.channel, case.oracle.d, case.stream("channel")
     if channel is None:
         return
-    one, weights = rng.dirichlet(np.ones(d)), rng.random(len(case.oracle.empty.total))
-    ahead, back = channel.forward(one) @ weights, channel.backward(weights) @ one
+    one = rng.dirichlet(np.ones(d))
+    law = channel.forward(one)
+    weights = rng.random(len(law))
+    ahead, back = law @ weights, channel.backward(weights) @ one
     evidence = f"{ahead:.12g} and {back:.12g}"
     name = "The channel's two directions belong together"
     yield exact(name, abs(ahead - back) <= 1e-9 * abs(ahead), evidence)
     draws = case.size * len(case.values)
     yield persistent("The channel is that of the reports", case, _channel_p, draws)
-    yield from _scores(case, channel, one)
+    if isinstance(channel, LinearChannel):
+        yield from _scores(case, channel, one)
 
 
-def _scores(case: OracleCase, channel: Channel, weights: FloatArray) -> Iterator[Finding]:
+def _scores(case: OracleCase, channel: LinearChannel, weights: FloatArray) -> Iterator[Finding]:
     scores, few = channel.scores(weights), 1_003
     off = float(np.abs(channel.backward(scores) - weights).max() / np.abs(weights).max())
     name = "The scores of reports have the weights of their values as means"
@@ -146,7 +149,7 @@ def _channel_p(case: OracleCase) -> FloatArray:
     for v, reports in case.reports.items():
         tally: Tally = case.oracle.aggregate(reports)
         law = channel.forward(np.eye(case.oracle.d)[v])
-        p_values.append(binomial_p(tally.total, tally.n, np.clip(law, 0, 1)))
+        p_values.append(binomial_p(channel.counts(tally.total), tally.n, np.clip(law, 0, 1)))
     return np.concatenate(p_values)
 
 
