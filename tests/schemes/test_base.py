@@ -80,7 +80,9 @@ def test_a_view_counts_cells_with_the_last_part_fastest() -> None:
         (((0, None),), ((1, None),), False),
     ],
 )
-def test_a_view_knows_what_it_sees(fine: tuple, coarse: tuple, sees: bool) -> None:
+def test_a_view_knows_what_it_sees(
+    fine: tuple[tuple[int, int | None], ...], coarse: tuple[tuple[int, int | None], ...], sees: bool
+) -> None:
     assert View(fine).refines(View(coarse)) is sees
 
 
