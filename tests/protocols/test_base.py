@@ -85,7 +85,7 @@ def test_chunks_shrink_as_reports_grow() -> None:
 
 @pytest.mark.parametrize("name", ["grr", "olh", "oue"])
 def test_a_domain_whose_codes_do_not_fit_is_refused(name: str) -> None:
-    with pytest.raises(LDPError, match="d must be at most 2³², for a value is a 32-bit code"):
+    with pytest.raises(LDPError, match="d must be at most 4,294,967,296"):
         oracle(name, epsilon=1.0, d=2**32 + 1)
 
 
