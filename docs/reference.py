@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from unittest.mock import patch
 
 import ldp3
 from ldp3.cli.app import app
@@ -132,7 +133,8 @@ def _spelt(text: str) -> str:
 
 def commands_page() -> str:
     """What `--help` says, for every command."""
-    text = app.generate_docs(output_format="markdown")
+    with patch.object(sys, "argv", ["ldp3"]):  # usage lines begin with what was started
+        text = app.generate_docs(output_format="markdown")
     text = re.sub(r"^ldp3 (\w+) \1 ", r"ldp3 \1 ", text, flags=re.MULTILINE)  # a usage of ours
     return re.sub(r"\A.*?(?=^\*\*Compare)", "# Commands\n\n", text, flags=re.DOTALL | re.MULTILINE)
 

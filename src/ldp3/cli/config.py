@@ -12,6 +12,7 @@ come from the command line only. What the command line says wins.
 """
 
 import tomllib
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 
     from ldp3.types import Dataset
 
-FIELDS = ("epsilons", "protocols", "methods", "metrics", "seed", "simulate", "reference")
+# what results do not decide when they are run again: files from elsewhere name no place or plug-in,
+# `ldp3 run` has no attacks, and the rest changes no number
+NOT_AGAIN = {"datasets", "plugins", "attacks", "fake_users", "targets", "keep", "limit"}
 
 
 def configure(app: "App", commands: tuple[str, ...], arguments: "ArgumentCollection") -> None:
@@ -88,10 +91,14 @@ def _toml(path: Path) -> dict[str, Any]:
 
 
 def _grid(found: dict[str, Any]) -> dict[str, Any]:
-    """The options that make the same grid."""
+    """The options that make the same grid: a field for each, also for one that is new."""
+    from ldp3.experiment.grid import Experiment
+
     if found.get("attacks") != ["none"]:
         raise InvalidData("These results are not of `ldp3 run`: there were attacks.")
-    asked = [*FIELDS, "repeats"] if found.get("repeats_asked") is not False else FIELDS
+    chosen = {"repeats_asked"} if found.get("repeats_asked", True) else {"repeats_asked", "repeats"}
+    own = [field.name for field in fields(Experiment)]
+    asked = [name for name in own if name not in NOT_AGAIN | chosen]
     missing = [name for name in asked if name not in found]
     if missing:
         raise InvalidData(f"The manifest does not say the {missing[0]}.")
