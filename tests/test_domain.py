@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ldp3
-from ldp3.domain import Bins, Domain, Grid, Integers, Labels, as_domain
+from ldp3.domain import Bins, Domain, Grid, Integers, Labels, Records, as_domain
 from ldp3.errors import InvalidData, InvalidParameter, InvalidValue, LDPError
 from ldp3.types import Estimate
 
@@ -280,3 +280,99 @@ def test_a_client_needs_nothing_but_numpy() -> None:
 def test_the_package_exports_them() -> None:
     assert (ldp3.Domain, ldp3.Labels, ldp3.Integers) == (Domain, Labels, Integers)
     assert (ldp3.Bins, ldp3.Grid) == (Bins, Grid)
+
+
+@st.composite
+def records(draw: st.DrawFn) -> Records:
+    parts = draw(st.lists(domains(), min_size=1, max_size=4))
+    return Records([replace(part, name=f"{part.name} {j}") for j, part in enumerate(parts)])
+
+
+PEOPLE = Records(
+    [Labels(["f", "m"], name="sex"), Bins([0, 18, 65, 120], name="age", other="no answer")]
+)
+
+
+@given(records())
+def test_what_a_plan_says_of_records_gives_them_back(domain: Records) -> None:
+    again = Domain.read(json.loads(json.dumps(domain.describe())), "a plan")
+    assert again == domain
+    assert again.digest == domain.digest
+    assert pickle.loads(pickle.dumps(domain)) == domain
+
+
+@given(records(), st.data())
+def test_records_are_numbered_with_the_last_attribute_fastest(
+    domain: Records, data: st.DataObject
+) -> None:
+    row = [data.draw(st.integers(0, size - 1)) for size in domain.sizes]
+    (code,) = domain.codes(np.array([row])).tolist()
+    assert code == np.ravel_multi_index(row, domain.sizes)
+    assert domain.columns(np.array([code])).tolist() == [row]
+    assert domain.label(code) == ", ".join(
+        p.label(c) for p, c in zip(domain.parts, row, strict=True)
+    )
+
+
+@given(st.lists(st.integers(2, 2**20), min_size=1, max_size=3), st.data())
+def test_records_of_huge_domains_keep_their_codes(sizes: list[int], data: st.DataObject) -> None:
+    domain = Records([Integers(size, name=str(j)) for j, size in enumerate(sizes)])
+    code = data.draw(st.integers(0, domain.d - 1))
+    row = domain.columns(np.array([code]))
+    assert domain.codes(row).tolist() == [code]
+    assert domain.code(row[0].tolist()) == code
+    assert domain.place(dict(zip(domain.names, row[0].tolist(), strict=True))) == code
+
+
+def test_a_record_is_coded_from_names_or_in_order() -> None:
+    assert PEOPLE.d == 8
+    assert PEOPLE.labels[:4] == ("f, [0, 18)", "f, [18, 65)", "f, [65, 120)", "f, no answer")
+    assert [PEOPLE.label(code) for code in range(8)] == list(PEOPLE.labels)
+    assert PEOPLE.code({"age": 20, "sex": "m"}) == PEOPLE.code(["m", "20"]) == 5
+    assert PEOPLE.code({"age": None, "sex": "f"}) == 3
+    assert PEOPLE.part("age") == PEOPLE.only("age").parts[0] == PEOPLE.parts[1]
+    assert PEOPLE.only("age", "sex").sizes == (4, 2)
+    assert PEOPLE.line is None
+    assert not PEOPLE.in_line
+
+
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [
+        ({"sex": "f"}, "A record says every attribute: age lacks"),
+        ({"sex": "f", "agee": 3}, "A record here has no 'agee'. Did you mean 'age'"),
+        ({"sex": "x", "age": 3}, "sex: 'x' is not in the domain (2 labels)."),
+        (["f"], "A record has sex, age, got ['f']"),
+        ("f", "A record has sex, age, got 'f'"),
+    ],
+)
+def test_a_record_that_is_none_is_refused_in_one_line(record: object, said: str) -> None:
+    with pytest.raises(InvalidValue) as error:
+        PEOPLE.code(record)
+    assert str(error.value).startswith(said)
+    assert PEOPLE.place(record) is None
+
+
+def test_records_that_cannot_be_are_refused() -> None:
+    sex = PEOPLE.parts[0]
+    for parts, said in (
+        ([sex, sex], "names differ, got 'sex'"),
+        ([], "at least one attribute"),
+        ([PEOPLE], "are of attributes"),
+        (["f", "m"], "are of attributes"),
+        ([Integers(2**31, name=str(j)) for j in range(3)], "fewer than 2⁶³ combinations"),
+    ):
+        with pytest.raises(InvalidParameter, match=said):
+            Records(parts)  # type: ignore[arg-type]
+    with pytest.raises(InvalidParameter, match="no order"):
+        Records([sex], ordered=True)
+    with pytest.raises(InvalidParameter, match=r"no attribute 'agee'\. Did you mean 'age'"):
+        PEOPLE.part("agee")
+    huge = Records([Integers(2**31, name=str(j)) for j in range(2)])
+    assert huge.label(huge.d - 1) == "2147483647, 2147483647"
+    with pytest.raises(InvalidParameter, match="are listed up to"):
+        _ = huge.labels
+    written = PEOPLE.describe()
+    written["attributes"][0]["labels"] = ["f", "f"]
+    with pytest.raises(InvalidData, match=r"a plan: .* is no domain: an attribute: "):
+        Domain.read(written, "a plan")

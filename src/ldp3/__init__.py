@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # nobody must wait for what they do not use, nor `ldp3 --help
     from ldp3.domain import Grid as Grid
     from ldp3.domain import Integers as Integers
     from ldp3.domain import Labels as Labels
+    from ldp3.domain import Records as Records
     from ldp3.experiment.run import benchmark as benchmark
     from ldp3.metrics.base import Metric as Metric
     from ldp3.noise import Noise as Noise
@@ -43,6 +44,7 @@ if TYPE_CHECKING:  # nobody must wait for what they do not use, nor `ldp3 --help
     from ldp3.threats.inference import inference as inference
     from ldp3.types import Dataset as Dataset
     from ldp3.types import Estimate as Estimate
+    from ldp3.types import Table as Table
     from ldp3.types import Tally as Tally
     from ldp3.verification.verify import verify as verify
 
@@ -69,9 +71,11 @@ _LAZY = {
     "PostProcessor": "ldp3.postprocessing.base",
     "PureNoise": "ldp3.noise",
     "PureOracle": "ldp3.protocols.base",
+    "Records": "ldp3.domain",
     "Results": "ldp3.results.table",
     "Source": "ldp3.datasets.base",
     "Support": "ldp3.noise",
+    "Table": "ldp3.types",
     "Tally": "ldp3.types",
     "Words": "ldp3.randomness",
     "benchmark": "ldp3.experiment.run",

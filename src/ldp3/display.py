@@ -10,7 +10,7 @@ from ldp3.arrays import BoolArray
 from ldp3.printing import number, plural, visible
 
 if TYPE_CHECKING:
-    from ldp3.types import Dataset, Estimate
+    from ldp3.types import Dataset, Estimate, Table
 
 ROWS = 10  # of a table that people look at
 _BAR = 20  # characters
@@ -48,6 +48,20 @@ def of_dataset(data: "Dataset") -> str:
         rows.append((data.labels[i], f"{data.histogram[i]:,}", f"{share:.2%}", bar(share, top)))
     facts = [plural(data.n, "person"), f"{data.d:,} {'ordered ' if data.ordered else ''}values"]
     return card(data.name, facts, rows, [*more(len(order), data.d), *data.notes])
+
+
+def of_table(table: "Table") -> str:
+    """The attributes, how many values each has, and which of them most people hold."""
+    rows = [("attribute", "values", "most frequent", "share")]
+    for j in range(min(len(table.names), ROWS)):
+        one = table[j]
+        top = int(one.histogram.argmax())
+        share = f"{float(one.frequencies[top]):.2%}"
+        rows.append((table.names[j], f"{one.d:,}", one.domain.label(top), share))
+    held = plural(len(table.counts), "different record")
+    facts = [plural(table.n, "person"), f"{held} of {table.d:,} possible"]
+    remarks = more(len(rows) - 1, len(table.names), "attributes")
+    return card(table.name, facts, rows, [*remarks, *table.notes])
 
 
 def of_estimate(

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from ldp3 import display
 from ldp3.arrays import BoolArray, FloatArray, IntArray, Total, apportion
-from ldp3.domain import Domain
+from ldp3.domain import Domain, Records
 from ldp3.errors import (
+    MOST_VALUES,
     InvalidData,
     InvalidParameter,
     as_floats,
@@ -372,13 +373,124 @@ class Dataset:
 
     def scaled(self, population: int) -> "Dataset":
         """The same distribution for `population` users, by largest remainders."""
-        users = as_python(population)
-        if not whole(users, 1, 2**62):
-            raise InvalidParameter(
-                f"`population` must be an integer from 1 to 2⁶², got {short(population)}."
-            )
-        counts = apportion(self.histogram, users)
+        counts = apportion(self.histogram, _people(population))
         return replace(self, histogram=counts, values=None)
 
     def _repr_html_(self) -> str:
         return display.of_dataset(self)
+
+
+@dataclass(frozen=True, eq=False)  # compare digests, as of datasets
+class Table:
+    """What people hold of several attributes: how many hold each record that occurs.
+
+    ``table["age"]`` is the dataset of one attribute, ``table["sex", "age"]`` that of two together.
+
+    Parameters
+    ----------
+    name
+        What tables call it.
+    domain
+        The attributes.
+    records
+        The codes of each distinct record, shape `(records, attributes)`; they are kept in order.
+    counts
+        Number of people per record.
+    notes
+        What the loader did and a person should know, one sentence each.
+
+    Examples
+    --------
+    >>> from ldp3 import Labels, Records
+    >>> domain = Records([Labels(["f", "m"], name="sex"), Labels(["yes", "no"], name="answer")])
+    >>> table = Table("people", domain, np.array([[0, 0], [1, 0], [1, 1]]), np.array([5, 2, 3]))
+    >>> table["answer"].histogram, table["sex", "answer"].histogram
+    (array([7, 3]), array([5, 0, 2, 3]))
+    """
+
+    name: str
+    domain: Records
+    records: IntArray
+    counts: IntArray
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        require(isinstance(self.name, str), self, "name must be a text", self.name)
+        fine = isinstance(self.domain, Records)
+        require(fine, self, "domain must be Records of its attributes", self.domain)
+        records, counts = np.asarray(self.records), np.asarray(self.counts)
+        shape = len(counts), len(self.domain.parts)
+        numbers = all(np.issubdtype(array.dtype, np.integer) for array in (records, counts))
+        if not numbers or counts.ndim != 1 or records.shape != shape:
+            raise InvalidData(f"{self.name}: needs a row of codes and a number of people each.")
+        if not len(counts) or counts.min() < 0 or counts.sum() < 1:
+            raise InvalidData(f"{self.name}: counts are numbers of people, at least one.")
+        if records.min() < 0 or (records >= self.domain.sizes).any():
+            raise InvalidData(f"{self.name}: codes of records lie outside their attributes.")
+        held = counts > 0
+        records, counts = records[held].astype(np.int64), counts[held].astype(np.int64)
+        codes = self.domain.codes(records)
+        order = np.argsort(codes)
+        if not np.diff(codes[order]).all():
+            raise InvalidData(f"{self.name}: each record stands once, with its number of people.")
+        object.__setattr__(self, "records", records[order])
+        object.__setattr__(self, "counts", counts[order])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the attributes are called."""
+        return self.domain.names
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many values each attribute has."""
+        return self.domain.sizes
+
+    @property
+    def d(self) -> int:
+        """How many records there could be."""
+        return self.domain.d
+
+    @cached_property
+    def n(self) -> int:
+        """Number of people."""
+        return int(self.counts.sum())
+
+    def __getitem__(self, attributes: str | int | tuple[str | int, ...]) -> Dataset:
+        several = isinstance(attributes, tuple)
+        asked: tuple[str | int, ...] = attributes if several else (attributes,)  # type: ignore[assignment]
+        view = self.domain.only(*asked)
+        if view.d > MOST_VALUES:
+            raise InvalidData(
+                f"{self.name}: {', '.join(view.names)} have {view.d:,} combinations, and a table "
+                f"has at most {MOST_VALUES:,}."
+            )
+        codes = view.codes(self.records[:, [self.domain.number(one) for one in asked]])
+        histogram = np.zeros(view.d, dtype=np.int64)
+        np.add.at(histogram, codes, self.counts)
+        domain = view if several else view.parts[0]
+        return Dataset(f"{self.name}:{','.join(view.names)}", domain, histogram)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of records, counts and domain: what the data *is*, whatever its name."""
+        content = sha256(self.domain.digest.encode())
+        for array in (self.records, self.counts):
+            content.update(array.astype("<i8").tobytes())
+        return content.hexdigest()
+
+    def scaled(self, population: int) -> "Table":
+        """The same distribution for `population` people, by largest remainders."""
+        return replace(self, counts=apportion(self.counts, _people(population)))
+
+    def _repr_html_(self) -> str:
+        return display.of_table(self)
+
+
+def _people(population: object) -> int:
+    users = as_python(population)
+    if not whole(users, 1, 2**62):
+        raise InvalidParameter(
+            f"`population` must be an integer from 1 to 2⁶², got {short(population)}."
+        )
+    return int(users)
