@@ -47,7 +47,9 @@ DATASETS = (
 # what an order suits alone has the page on numbers: it serves two of the datasets, and would leave
 # a loss of several times to everything that serves all of them
 PROTOCOLS = [
-    name for name, cls in find(FrequencyOracle).items() if not cls.needs_order and not cls.instead
+    name
+    for name, cls in find(FrequencyOracle).items()
+    if not (cls.needs_order or cls.needs_records or cls.instead)
 ]
 ATTACKED = ("grr", "rappor", "oue", "blh", "olh", "ss")
 EPSILONS = (0.5, 1.0, 2.0, 4.0)

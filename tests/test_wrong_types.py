@@ -109,7 +109,7 @@ def test_a_histogram_of_another_domain_is_refused(protocol: str) -> None:
 
 def test_a_method_takes_an_estimate_and_says_how_to_make_one() -> None:
     with pytest.raises(InvalidData, match=r"NormSub: an Estimate is needed.*got ndarray"):
-        ldp3.postprocess("norm_sub")(np.array([0.5, 0.5]))  # type: ignore[arg-type]
+        ldp3.postprocess("norm_sub")(np.array([0.5, 0.5]))  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize(

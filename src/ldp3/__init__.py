@@ -39,7 +39,9 @@ if TYPE_CHECKING:  # nobody must wait for what they do not use, nor `ldp3 --help
     from ldp3.reporting.statement import statement as statement
     from ldp3.results.table import Results as Results
     from ldp3.results.table import load_results as load_results
+    from ldp3.schemes.attributes import RecordScheme as RecordScheme
     from ldp3.sizing.size import size as size
+    from ldp3.tables import Tables as Tables
     from ldp3.threats.detection import inspect as inspect
     from ldp3.threats.inference import inference as inference
     from ldp3.types import Dataset as Dataset
@@ -71,11 +73,13 @@ _LAZY = {
     "PostProcessor": "ldp3.postprocessing.base",
     "PureNoise": "ldp3.noise",
     "PureOracle": "ldp3.protocols.base",
+    "RecordScheme": "ldp3.schemes.attributes",
     "Records": "ldp3.domain",
     "Results": "ldp3.results.table",
     "Source": "ldp3.datasets.base",
     "Support": "ldp3.noise",
     "Table": "ldp3.types",
+    "Tables": "ldp3.tables",
     "Tally": "ldp3.types",
     "Words": "ldp3.randomness",
     "benchmark": "ldp3.experiment.run",
@@ -93,9 +97,9 @@ _LAZY = {
     "stream": "ldp3.randomness",
     "verify": "ldp3.verification.verify",
 }
-_PACKAGES = "attacks", "datasets", "metrics", "postprocessing", "protocols"  # classes with names
+_PACKAGES = "attacks", "datasets", "metrics", "postprocessing", "protocols", "schemes"
 
-__all__ = ["LDPError", "metric", "oracle", "postprocess", "require_values", *_LAZY]
+__all__ = ["LDPError", "metric", "oracle", "postprocess", "require_values", "scheme", *_LAZY]
 
 
 def __getattr__(name: str) -> Any:
@@ -119,6 +123,37 @@ def oracle(
     from ldp3.protocols.base import build_oracle
 
     return build_oracle(spec, epsilon=epsilon, d=d)
+
+
+def scheme(
+    spec: "str | type[RecordScheme]",
+    epsilon: float,
+    table: "Table | Records",
+    targets: "Any" = None,
+) -> "RecordScheme":
+    """The scheme for several attributes that `spec` names: ``"groups"``, ``"smp"``, ``"joint"`` …
+
+    `targets` are the tables that are wanted: 1 for those of each attribute, 2 for every two, or a
+    list of such numbers and of tables, as ``[1, ("sex", "age")]``; by default 1 and 2.
+    """
+    from dataclasses import replace
+
+    from ldp3.domain import Records
+    from ldp3.errors import InvalidParameter, several
+    from ldp3.protocols.base import build_oracle
+    from ldp3.schemes.attributes import RecordScheme
+
+    domain = getattr(table, "domain", table)
+    if not isinstance(domain, Records):
+        raise InvalidParameter("A scheme is for a Table, or for Records: ldp3.load(…, columns=…).")
+    made = build_oracle(spec, epsilon=epsilon, d=domain.d, sizes=domain.sizes)
+    if not isinstance(made, RecordScheme):
+        raise InvalidParameter(f"{type(made).__name__} says no tables: use groups, smp or pairs.")
+    if targets is None:
+        return made
+    wanted = [targets] if isinstance(targets, int) else several(targets, "targets")
+    numbers = (t if isinstance(t, int) else tuple(map(domain.number, t)) for t in wanted)
+    return replace(made, targets=tuple(numbers))
 
 
 def postprocess(spec: "str | type[PostProcessor] | PostProcessor") -> "PostProcessor":

@@ -92,7 +92,7 @@ def test_what_is_no_estimate_is_refused() -> None:
     with pytest.raises(LDPError, match="NormSub: n must be at least 1, got 0"):
         NormSub()(replace(estimate([0.5, 0.5]), tally=Tally(np.zeros(2), 0)))
     with pytest.raises(InvalidData, match=r"NormSub: an Estimate is needed, .* got ndarray"):
-        NormSub()(np.array([0.5, 0.5]))  # type: ignore[arg-type]
+        NormSub()(np.array([0.5, 0.5]))  # type: ignore[call-overload]
 
 
 def test_a_method_says_what_an_oracle_lacks() -> None:

@@ -316,5 +316,5 @@ def as_plan(given: "Plan | str | PathLike[str]", plugins: Iterable[str | Path] =
 
 def deployable() -> list[str]:
     """The names of our protocols that real people's reports can be made with."""
-    specs = sorted(find(FrequencyOracle))
+    specs = sorted(name for name, cls in find(FrequencyOracle).items() if not cls.needs_records)
     return [spec for spec in specs if build_oracle(spec, epsilon=1.0, d=4).deployable]

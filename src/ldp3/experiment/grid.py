@@ -330,7 +330,8 @@ def _set(kind: Any, name: str) -> list[str]:
     ``all`` leaves out what another one does better, ``literature`` does not.
     """
     if name in ("all", "literature"):
-        every = kinds.find(kind)
+        found = kinds.find(kind).items()
+        every = {s: cls for s, cls in found if not getattr(cls, "needs_records", False)}
         return [s for s, cls in every.items() if name != "all" or not getattr(cls, "instead", "")]
     return list(kind.sets.get(name, ()))
 

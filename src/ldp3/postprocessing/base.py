@@ -4,7 +4,7 @@ import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from types import ModuleType
-from typing import ClassVar, final
+from typing import ClassVar, final, overload
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ldp3 import specs
 from ldp3.arrays import FloatArray, as_distribution
 from ldp3.domain import Domain
 from ldp3.errors import InvalidData, InvalidParameter, needing_full, require, require_finite, short
+from ldp3.tables import Key, Tables
 from ldp3.types import Estimate, Oracle, Point
 
 DEFAULT = "multiscale"  # where nobody says which
@@ -61,8 +62,18 @@ class PostProcessor(ABC):
         "usual": ("none", "norm_sub"),  # what is often deployed without looking
     }  # fmt: skip
 
-    def __call__(self, estimate: Estimate) -> FloatArray:
-        """Frequencies of shape `(d,)`; the estimate, which is checked, is left untouched."""
+    @overload
+    def __call__(self, estimate: Estimate) -> FloatArray: ...
+    @overload
+    def __call__(self, estimate: Tables) -> dict[Key, FloatArray]: ...
+
+    def __call__(self, estimate: Estimate | Tables) -> FloatArray | dict[Key, FloatArray]:
+        """Frequencies of shape `(d,)`; the estimate, which is checked, is left untouched.
+
+        Of tables of several attributes those of each.
+        """
+        if isinstance(estimate, Tables):
+            return self.across(estimate)
         if not isinstance(estimate, Estimate):
             raise InvalidData(
                 f"{type(self).__name__}: an Estimate is needed, as `oracle.estimate` gives it (or "
@@ -79,6 +90,10 @@ class PostProcessor(ABC):
     @abstractmethod
     def refine(self, estimate: Estimate) -> FloatArray:
         """The method, for a finite estimate of an oracle that it serves."""
+
+    def across(self, tables: Tables) -> dict[Key, FloatArray]:
+        """What becomes of several tables; by default each is taken alone."""
+        return {key: self(tables[key]) for key in tables}
 
     def interval(
         self,
@@ -153,6 +168,12 @@ class _Chain(PostProcessor):
         for part in self.parts:
             estimate = replace(estimate, frequencies=part(estimate))
         return estimate.frequencies
+
+    def across(self, tables: Tables) -> dict[Key, FloatArray]:
+        found = self.parts[0].across(tables)
+        for part in self.parts[1:]:
+            found = {key: part(replace(tables[key], frequencies=f)) for key, f in found.items()}
+        return found
 
 
 def build_method(spec: object, *plugins: ModuleType) -> PostProcessor:

@@ -1,0 +1,247 @@
+r"""What two attributes have to do with each other, from a table that is known up to noise.
+
+The usual tests take the cells for counts of people. On estimates they reject almost always, for
+they take the noise of the reports for dependence. Here everything goes by the covariance of the
+table. With $r$ and $c$ the margins of the table $f$ and $g = f - r c^T$:
+
+- *Independence*: Wald's statistic $W = g^T Σ^+ g$ with $Σ$ the covariance of $g$, to first order
+  in the errors and with the product of the errors of both margins, against the $χ^2$ law with
+  $(a-1)(b-1)$ degrees of freedom.
+- *Cramér's V*: $V^2 = φ^2 / (\min(a, b) - 1)$ with $φ^2 = \sum g^2 / (r c)$, less what noise adds
+  to it in the mean; the interval inverts a scaled $χ^2$ law with the right mean and variance.
+- *Shares within a row*, $f_{ij} / r_i$: Fieller's interval, which is right even where the row may
+  be empty: then it is all of $[0, 1]$.
+
+References
+----------
+Fieller. *Some problems in interval estimation.* Journal of the Royal Statistical Society B, 1954.
+Gaboardi, Rogers. *Local private hypothesis testing: chi-square tests.* ICML 2018.
+Satterthwaite. *An approximate distribution of estimates of variance components.* Biometrics
+Bulletin, 1946 (a scaled χ² law with two right moments).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ldp3.arrays import BoolArray, FloatArray
+from ldp3.errors import needing_full, require_share
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Covariance = Callable[[FloatArray], FloatArray]  # of weighted sums, one row of weights each
+CLEAR = 4.0  # standard deviations above zero where a margin may be divided by
+
+
+@dataclass(frozen=True)
+class Association:
+    """Whether two attributes go together, and how much.
+
+    Parameters
+    ----------
+    p_value
+        How likely so much would be seen of attributes that are independent.
+    v, low, high
+        Cramér's V, from 0 (independent) to 1 (one tells the other), and its interval of `level`;
+        None where it cannot be told, for too few rows or columns stand above the noise.
+    merged
+        How many rows and columns were too rare to stand alone, and count as one for V.
+    """
+
+    p_value: float
+    v: float | None
+    low: float | None
+    high: float | None
+    level: float
+    merged: int = 0
+
+    @property
+    def found(self) -> bool:
+        """Whether independence is ruled out, at one in twenty."""
+        return self.p_value < 0.05
+
+    def __str__(self) -> str:
+        said = "They go together" if self.found else "They may be independent"
+        p = "p < 0.001" if self.p_value < 0.001 else f"p = {self.p_value:.2g}"
+        if self.v is None:
+            strength = "how much cannot be told: too few values stand above the noise"
+        else:
+            strength = f"Cramér's V {self.v:.2f} ({self.low:.2f} to {self.high:.2f})"
+            if self.merged:
+                strength += f", with {self.merged} rare values taken as one"
+        return f"{said} ({p}); {strength}."
+
+
+def associated(table: FloatArray, covariance: Covariance, level: float = 0.95) -> Association:
+    """What a table of two attributes says of them; `covariance` is that of its cells' sums."""
+    require_share("level", level)
+    p_value = independence(table, covariance)
+    rows, columns = _merged(table, covariance)
+    few = min(rows.sum(axis=1).size, columns.sum(axis=1).size)
+    merged = sum(len(m[0]) - len(m) + 1 for m in (rows, columns) if len(m) < len(m[0]))
+    if few < 2:
+        return Association(p_value, None, None, None, level, merged)
+    small = rows @ table @ columns.T
+    both = np.kron(rows, columns)
+    v, low, high = cramer(small, lambda queries: covariance(queries @ both), level)
+    return Association(p_value, v, low, high, level, merged)
+
+
+def independence(table: FloatArray, covariance: Covariance) -> float:
+    """The p-value of Wald's test that both attributes of a table are independent."""
+    with needing_full("independence"):
+        from scipy.special import chdtrc
+    apart, spread = _apart(table, covariance)
+    free = (table.shape[0] - 1) * (table.shape[1] - 1)
+    values, vectors = np.linalg.eigh(spread)
+    far = (vectors[:, -free:].T @ apart.ravel()) ** 2 / np.maximum(values[-free:], 1e-300)
+    return float(chdtrc(free, far.sum()))
+
+
+def _apart(table: FloatArray, covariance: Covariance) -> tuple[FloatArray, FloatArray]:
+    """How far a table is from the product of its margins, and the covariance of that."""
+    rows, columns = _margins(table.shape)
+    r, c = table.sum(axis=1), table.sum(axis=0)
+    slopes = np.eye(table.size) - np.einsum("ix,j->ijx", rows, c).reshape(table.size, -1)
+    slopes -= np.einsum("jx,i->ijx", columns, r).reshape(table.size, -1)
+    second = np.kron(covariance(rows), covariance(columns))  # the errors of both margins, times
+    return table - np.outer(r, c), covariance(slopes) + second
+
+
+def _margins(shape: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
+    """The sums over a table that are its rows and its columns."""
+    a, b = shape
+    rows, columns = np.divmod(np.arange(a * b), b)
+    return np.eye(a)[:, rows], np.eye(b)[:, columns]
+
+
+def cramer(table: FloatArray, covariance: Covariance, level: float) -> tuple[float, float, float]:
+    """Cramér's V and the ends of its interval; all rows and columns must stand above the noise."""
+    with needing_full("cramer"):
+        from scipy.optimize import brentq
+        from scipy.special import chdtr
+    apart, spread = _apart(table, covariance)
+    scale = np.outer(table.sum(axis=1), table.sum(axis=0)).ravel() ** -0.5
+    h, noise = scale * apart.ravel(), scale[:, None] * spread * scale
+    seen, mean, square = float(h @ h), float(np.trace(noise)), float((noise**2).sum())
+    found = max(seen - mean, 0.0)
+    # the variance of h·h grows with φ² as much as the noise lies along h
+    along = max(float(h @ noise @ h) - square, 0.0) / found if found > square**0.5 else 0.0
+    along = max(along, square / mean)
+
+    def below(phi: float) -> float:
+        centre, width = phi + mean, 2 * square + 4 * phi * along
+        return float(chdtr(2 * centre**2 / width, 2 * centre * seen / width))
+
+    def end(target: float) -> float:
+        if below(0.0) <= target:
+            return 0.0
+        top = seen + mean
+        while below(top) > target:
+            top *= 2
+        return float(brentq(lambda phi: below(phi) - target, 0.0, top))
+
+    most = min(table.shape) - 1
+    ends = found, end((1 + level) / 2), end((1 - level) / 2)
+    v, low, high = (min(one / most, 1.0) ** 0.5 for one in ends)
+    return v, low, high
+
+
+def _merged(table: FloatArray, covariance: Covariance) -> tuple[FloatArray, FloatArray]:
+    """Sums of rows and of columns that stand clear of the noise: rare ones are taken as one."""
+    found = []
+    for margin, sums in zip(
+        (table.sum(axis=1), table.sum(axis=0)), _margins(table.shape), strict=True
+    ):
+        spread = covariance(sums)
+        rare = margin < CLEAR * np.sqrt(np.maximum(np.diag(spread), 0))
+        order, eye = np.argsort(margin), np.eye(len(margin))
+        while rare.any() and not rare.all() and not _clear(rare, margin, spread):
+            rare[order[np.argmin(rare[order])]] = True  # the least of the others
+        rest = rare[None].astype(float) if rare.any() else np.zeros((0, len(margin)))
+        found.append(np.concatenate([eye[~rare], rest]))
+    return found[0], found[1]
+
+
+def _clear(some: BoolArray, margin: FloatArray, spread: FloatArray) -> bool:
+    """Whether these together stand above the noise."""
+    return bool(margin[some].sum() >= CLEAR * spread[np.ix_(some, some)].sum() ** 0.5)
+
+
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """The shares of values among people with each value of another attribute, with intervals.
+
+    Parameters
+    ----------
+    rows, columns
+        The labels of the values that people have, and of those whose shares these are.
+    share, low, high
+        One row each: unbiased numbers one over the other, and the ends of Fieller's interval.
+    """
+
+    rows: Sequence[str]
+    columns: Sequence[str]
+    share: FloatArray
+    low: FloatArray
+    high: FloatArray
+    level: float
+
+    def to_frame(self) -> "pl.DataFrame":
+        """One row for each share, as a Polars table."""
+        with needing_full("Shares.to_frame"):
+            import polars as pl
+        among = [row for row in self.rows for _ in self.columns]
+        columns = {"among": among, "label": list(self.columns) * len(self.rows)}
+        numbers = {name: getattr(self, name).ravel() for name in ("share", "low", "high")}
+        return pl.DataFrame({**columns, **numbers})
+
+
+def shares_within(
+    table: FloatArray,
+    covariance: Covariance,
+    level: float = 0.95,
+    rows: Sequence[str] = (),
+    columns: Sequence[str] = (),
+) -> Shares:
+    """The share of each cell in its row, with Fieller's interval within [0, 1]."""
+    require_share("level", level)
+    a, b = table.shape
+    whole = table.sum(axis=1)
+    share = np.divide(table, whole[:, None], out=np.full((a, b), 0.5), where=whole[:, None] > 0)
+    low, high = np.empty((a, b)), np.empty((a, b))
+    sums, z = _margins(table.shape)[0], NormalDist().inv_cdf((1 + level) / 2)
+    for i in range(a):
+        own = np.eye(b, table.size, i * b)
+        spread = covariance(np.concatenate([own, sums[i : i + 1]]))
+        for j in range(b):
+            pair = spread[np.ix_([j, b], [j, b])]
+            low[i, j], high[i, j] = fieller(table[i, j], whole[i], pair, z)
+    share = np.clip(share, low, high)
+    return Shares(rows or range(a), columns or range(b), share, low, high, level)  # type: ignore[arg-type]
+
+
+def fieller(part: float, whole: float, spread: FloatArray, z: float) -> tuple[float, float]:
+    """Ends, within [0, 1], of the shares θ where part - θ whole is within z deviations of 0.
+
+    >>> fieller(0.2, 0.5, np.diag([1e-4, 1e-4]), 1.96)
+    (0.35..., 0.44...)
+    """
+    a = whole**2 - z**2 * spread[1, 1]
+    b = part * whole - z**2 * spread[0, 1]
+    c = part**2 - z**2 * spread[0, 0]
+    inside = b * b - a * c
+    if a > 0 and inside >= 0:
+        root = inside**0.5
+        ends = np.clip([(b - root) / a, (b + root) / a], 0.0, 1.0)
+        return float(ends[0]), float(ends[1])
+    if a > 0:  # rounding: a single point
+        return (float(np.clip(b / a, 0, 1)),) * 2
+    # outside two roots, or everywhere: what of [0, 1] fits
+    grid = np.linspace(0, 1, 1001)
+    fits = grid[a * grid**2 - 2 * b * grid + c <= 0]
+    return (float(fits[0]), float(fits[-1])) if len(fits) else (0.0, 1.0)
