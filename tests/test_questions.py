@@ -110,3 +110,31 @@ def test_intervals_hold_as_often_as_they_say(protocol: str, setting: tuple[float
             found = estimate.quantile(q)
             held[i] += found.low <= edges[place] and edges[place + 1] <= found.high
     assert (held >= binom.ppf(1e-7, RUNS, 0.95)).all()
+
+
+@pytest.mark.parametrize(("protocol", "n"), [("sw", 3), ("sw", 200), ("pgr", 30)])
+def test_guaranteed_intervals_hold_for_few_reports(protocol: str, n: int) -> None:
+    """All people at one end, where noise is largest; too low by chance once in 10⁷ times."""
+    d = 16
+    oracle, histogram = ldp3.oracle(protocol, epsilon=2.0, d=d), np.bincount([0] * n, minlength=d)
+    held, enough = np.zeros(3, dtype=int), binom.ppf(1e-7, RUNS, 0.95)
+    for run in range(RUNS):
+        estimate = oracle.estimate(oracle.simulate(histogram, stream(run, protocol, n)))
+        sure = estimate.noise.surely(np.linspace(-7.5, 7.5, d), 0.05)
+        assert sure is not None
+        mean = float(estimate.frequencies @ np.arange(d))
+        asked = estimate.mean(guaranteed=True), estimate.share(above=4, guaranteed=True)
+        held[:2] += [each.low <= 0 <= each.high for each in asked]
+        held[2] += -sure[0] / 3 <= mean <= sure[1] / 3  # planted: a bound that is too short
+    assert (held[:2] >= enough).all()
+    assert held[2] < enough
+
+
+def test_a_guaranteed_interval_is_wider_by_half_where_it_is_known() -> None:
+    oracle = ldp3.oracle("sw", epsilon=1.0, d=64)
+    estimate = oracle.estimate(oracle.simulate(np.full(64, 1000), stream(0)))
+    usual, sure = estimate.mean(), estimate.mean(guaranteed=True)
+    assert usual.value == sure.value
+    assert 1.38 < (sure.high - sure.low) / (usual.high - usual.low) < 1.7
+    with pytest.raises(InvalidData, match=r"guaranteed interval .* such as sw, grr or pgr"):
+        known().mean(guaranteed=True)

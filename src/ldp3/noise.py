@@ -20,9 +20,12 @@ term lies at most $b$ above its mean, and $V$ is the variance of the sum,
 
 $$P(S - \mathrm{E} S > \sqrt{2 V λ} + b λ / 3) \le e^{-λ}.$$
 
+Where what reports add has a known law for each value, Chernoff's bound is nearer (`sure_of`).
+
 References
 ----------
-Boucheron, Lugosi, Massart. *Concentration inequalities.* 2013, Theorem 2.10 (Bernstein).
+Boucheron, Lugosi, Massart. *Concentration inequalities.* 2013, §2.2 (Chernoff), Theorem 2.10
+(Bernstein).
 Daniels. *Tail probability approximations.* International Statistical Review, 1987 (the integral).
 Clopper, Pearson. *The use of confidence or fiducial limits illustrated in the case of the
 binomial.* Biometrika, 1934 (limits from tails).
@@ -151,6 +154,18 @@ class Noise:
         """Variance of the weighted sum of the estimates, if these are the frequencies.
 
         None where it is not known how the errors of different values hang together.
+        """
+        return None
+
+    def surely(
+        self,
+        weights: FloatArray,  # noqa: ARG002
+        alpha: float,  # noqa: ARG002
+    ) -> tuple[float, float] | None:
+        """At most so far below and above its mean the estimate of a weighted sum is.
+
+        But for a probability of `alpha`, for every number of reports and whoever holds what; None
+        where nothing is known.
         """
         return None
 
@@ -299,6 +314,9 @@ class PureNoise(Noise):
         each = square @ (self.base + frequencies * self.slope)
         return max(float(each + apart / (self.n * (p - q) ** 2)), 0.0)
 
+    def surely(self, weights: FloatArray, alpha: float) -> tuple[float, float] | None:
+        return None if self.channel is None else sure_of(self.channel, weights, self.n, alpha)
+
     @property
     def steps(self) -> tuple[FloatArray, FloatArray]:
         scale = self.n * (self.support.p - self.support.q)
@@ -375,6 +393,37 @@ def of_channel(
     """
     spread = shares @ channel.scores(weights) ** 2 - frequencies @ weights**2
     return max(float(spread), 0.0)
+
+
+def sure_of(
+    channel: LinearChannel, weights: FloatArray, n: int, alpha: float
+) -> tuple[float, float]:
+    r"""How far below and above its mean a weighted sum of frequencies is estimated, at most.
+
+    Reports add independent, bounded scores $s(Y)$ with the mean $w_v$ of their user's value. By
+    Chernoff's bound, for every $t > 0$ and whoever holds what, the sum is off by more than
+
+    $$\frac1t \Big(\max_v \log \mathrm{E}\big[e^{t (s(Y) - w_v)} \mid v\big]
+      + \frac{\log(2/α)}{n}\Big)$$
+
+    with a probability of α/2 at most, either way. The least of these is taken.
+    """
+    from scipy.optimize import minimize_scalar
+
+    scores, rare = channel.scores(weights), log(2 / alpha) / n
+    largest = float(np.abs(scores).max())
+
+    def off(exponent: float, sign: int) -> float:
+        t = float(np.exp(exponent))
+        grown = channel.backward(np.expm1(sign * t * scores))
+        return float((np.log1p(grown) - sign * t * weights).max() + rare) / t
+
+    if largest == 0:
+        return 0.0, 0.0
+    ends = float(np.log(1e-8 / largest)), float(np.log(100 / largest))
+    below, above = (float(minimize_scalar(off, bounds=ends, args=(sign,), method="bounded").fun)
+                    for sign in (-1, 1))  # fmt: skip
+    return below, above
 
 
 def _spread(counts: FloatArray, n: int) -> IntArray:

@@ -3,7 +3,8 @@
 All of them are weighted sums of unbiased frequencies, $\\sum_v w_v \\hat f_v$, whose variance the
 noise of an estimate knows. The sum of all frequencies is one, so that a constant is taken off the
 weights first, which leaves less noise. Intervals are by the normal law, which is right for many
-reports; they are for the people who reported.
+reports, or, where that is asked for and a protocol knows it, guaranteed for every number of them;
+they are for the people who reported.
 """
 
 from dataclasses import dataclass
@@ -66,11 +67,14 @@ class Questions:
         The estimates, and what is known of their error.
     domain
         What the values are; without one they are the codes 0, 1, 2, …
+    guaranteed
+        Whether intervals are to hold for every number of reports.
     """
 
     frequencies: FloatArray
     noise: Noise
     domain: Domain | None
+    guaranteed: bool = False
 
     def __post_init__(self) -> None:
         if self.domain is not None and not self.domain.in_line:
@@ -97,12 +101,18 @@ class Questions:
         level: float,
     ) -> Quantity:
         """The share of people from `above` on, or below `below`, or from one up to another."""
+        return self._share(self.chosen(above, below, between), level)
+
+    def chosen(
+        self, above: float | None, below: float | None, between: tuple[float, float] | None
+    ) -> BoolArray:
+        """Which values lie from `above` on, or below `below`, or from one up to another."""
         if sum(given is not None for given in (above, below, between)) != 1:
             raise InvalidParameter("A share needs one of `above`, `below` and `between`.")
         low, high = between if between is not None else (above, below)
         start, end = (-inf if low is None else low), (inf if high is None else high)
         require(start < end, "A share", "is of a range from a number to a larger one", between)
-        return self._share(self._from(start) & ~self._from(end), level)
+        return self._from(start) & ~self._from(end)
 
     def cdf(self, level: float) -> Distribution:
         """The share of people up to each value; of very many, up to some."""
@@ -152,8 +162,16 @@ class Questions:
                 "different values hang together, such as sw, grr, oue, olh, ss or pgr."
             )
         value = usual + float(apart @ self.frequencies)
-        half = -NormalDist().inv_cdf((1 - level) / 2) * sqrt(variance)
-        return Quantity(value, value - half, value + half, sqrt(variance))
+        below = above = -NormalDist().inv_cdf((1 - level) / 2) * sqrt(variance)
+        if self.guaranteed:
+            sure = self.noise.surely(apart, 1 - level)
+            if sure is None:
+                raise InvalidData(
+                    "A guaranteed interval of a mean, a quantile or a share needs a protocol that "
+                    "says how likely each report is, such as sw, grr or pgr."
+                )
+            below, above = sure
+        return Quantity(value, value - above, value + below, sqrt(variance))
 
     @cached_property
     def _middles(self) -> FloatArray:

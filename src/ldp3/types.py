@@ -199,10 +199,12 @@ class Estimate:
         low, high = self.noise.interval(self.frequencies, 1 - alpha)
         return np.clip(low, 0, 1), np.clip(high, 0, 1)
 
-    def mean(self, level: float = 0.95) -> Quantity:
+    def mean(self, level: float = 0.95, guaranteed: bool = False) -> Quantity:
         """The mean of the values, unbiased, with its interval; of bins, that of their middles.
 
-        Numbers that were clipped to a range have the mean of clipped numbers.
+        Numbers that were clipped to a range have the mean of clipped numbers. The interval is by
+        the normal law, which is right for many reports; if `guaranteed`, it holds with probability
+        `level` or more for every number of reports, and is wider (by half, for `sw`).
 
         >>> from ldp3 import oracle, stream
         >>> sw = oracle("sw", epsilon=1.0, d=100)
@@ -210,11 +212,11 @@ class Estimate:
         >>> print(sw.estimate(sw.simulate(histogram, stream(0))).mean())
         38.49 (37.88 to 39.1)
         """
-        return self._questions.mean(level)
+        return self._questions(guaranteed).mean(level)
 
-    def quantile(self, q: float, level: float = 0.95) -> Quantity:
+    def quantile(self, q: float, level: float = 0.95, guaranteed: bool = False) -> Quantity:
         """Where a share q of the people lies below, with its interval: 0.5 is the median."""
-        return self._questions.quantile(q, level)
+        return self._questions(guaranteed).quantile(q, level)
 
     def share(
         self,
@@ -223,17 +225,17 @@ class Estimate:
         below: float | None = None,
         between: tuple[float, float] | None = None,
         level: float = 0.95,
+        guaranteed: bool = False,
     ) -> Quantity:
         """The share of people from `above` on, or below `below`, or from one up to another."""
-        return self._questions.share(above, below, between, level)
+        return self._questions(guaranteed).share(above, below, between, level)
 
-    def cdf(self, level: float = 0.95) -> Distribution:
+    def cdf(self, level: float = 0.95, guaranteed: bool = False) -> Distribution:
         """The share of people up to each value, unbiased, with an interval for each."""
-        return self._questions.cdf(level)
+        return self._questions(guaranteed).cdf(level)
 
-    @property
-    def _questions(self) -> Questions:
-        return Questions(self.frequencies, self.noise, self.domain)
+    def _questions(self, guaranteed: bool) -> Questions:
+        return Questions(self.frequencies, self.noise, self.domain, guaranteed)
 
     def above_noise(self, level: float = 0.95) -> BoolArray:
         """Which values stand above the noise: somebody holds them.

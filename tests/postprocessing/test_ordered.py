@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import ldp3
 from ldp3 import stream
-from ldp3.arrays import FloatArray
+from ldp3.arrays import FloatArray, IntArray
 from ldp3.errors import InvalidData
 from ldp3.noise import Noise, Support
 from ldp3.postprocessing import Haar, Isotonic
@@ -16,7 +16,7 @@ from ldp3.types import Estimate
 METHODS = Isotonic(), Haar()
 
 
-def collected(histogram: FloatArray, seed: int = 0, name: str = "pgr") -> Estimate:
+def collected(histogram: IntArray, seed: int = 0, name: str = "pgr") -> Estimate:
     oracle = ldp3.oracle(name, epsilon=1.0, d=len(histogram))
     return oracle.estimate(oracle.simulate(histogram, stream(seed, name)))
 

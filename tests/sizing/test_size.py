@@ -241,7 +241,7 @@ def test_the_search_finds_the_first_number_that_is_enough() -> None:
         ({"epsilon": 1, "error": 0.01, "population": 9}, "got 3 of three"),
         ({"epsilon": 1, "error": -1}, "`error`: must be a number > 0"),
         ({"epsilon": 1, "error": 0.1, "domain_size": None}, "Give `data`.*`domain_size`"),
-        ({"epsilon": 1, "error": 0.1, "goal": "best"}, "`goal` is value, mean, l1 or top10"),
+        ({"epsilon": 1, "error": 0.1, "goal": "best"}, "`goal` is value, mean, above:60 "),
         ({"epsilon": 1, "goal": "top3"}, "needs `data`"),
         ({"epsilon": 1, "error": 0.1, "goal": "l1", "method": "norm_sub"}, "give `data`"),
         ({"epsilon": 1, "error": 0.1, "value_share": 1.5}, "`value_share`.*between 0 and 1"),
@@ -286,6 +286,29 @@ def test_people_for_a_mean_in_the_unit_of_the_values() -> None:
     assert (mean.high - mean.low) / 2 == pytest.approx(1.0, rel=0.01)
     again = ldp3.size(1.0, population=found.best.users, data=data, goal="mean", protocols="sw")
     assert again.best.error == pytest.approx(1.0, rel=1e-4)
+
+
+def test_people_for_a_share_are_those_whose_interval_is_as_wide() -> None:
+    data = load_numbers()
+    found = ldp3.size(1.0, error=0.02, data=data, goal="above:-20", protocols="sw")
+    assert "the share of people from -20 on to ± 2 percentage points at 95 %" in found.render()
+    oracle = ldp3.oracle("sw", epsilon=1.0, d=data.d)
+    users = data.scaled(found.best.users).histogram
+    made = oracle.estimate(oracle.simulate(users, ldp3.stream(0)))
+    share = replace(made, domain=data.domain).share(above=-20)
+    assert (share.high - share.low) / 2 == pytest.approx(0.02, rel=0.01)
+    between = ldp3.size(1.0, 10_000, data=data, goal="between:-30:40", protocols="sw")
+    assert "for the share of people from -30 to 40" in between.render()
+    with pytest.raises(LDPError, match="-21 lies inside a bin"):
+        ldp3.size(1.0, error=0.02, data=data, goal="below:-21")
+    with pytest.raises(LDPError, match="goes by an order"):
+        ldp3.size(1.0, error=0.02, data="flights", goal="below:21")
+
+
+def load_numbers() -> ldp3.Dataset:
+    edges = np.linspace(-50, 110, 17)
+    law = np.exp(-(((edges[:-1] - 20) / 40) ** 2))
+    return ldp3.Dataset("numbers", ldp3.Bins(edges.tolist()), np.rint(1000 * law).astype(np.int64))
 
 
 def test_a_mean_is_of_numbers_and_of_protocols_that_know_their_covariance() -> None:

@@ -1,6 +1,9 @@
 """`ldp3 estimate`."""
 
 from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from ldp3.cli import options
 from ldp3.cli.aggregate import loaded_counts
@@ -21,6 +24,7 @@ def estimate(
     between: options.Between = [],  # noqa: B006
     confidence: options.Confidence = 0.95,
     simultaneous: bool = False,
+    guaranteed: Annotated[bool, Parameter(negative="")] = False,
     plugins: options.Plugins = [],  # noqa: B006
     output: options.MaybeOutput = None,
     format: options.AnswerFormat = "text",
@@ -38,6 +42,9 @@ def estimate(
         The counts, as `ldp3 aggregate` or `ldp3 merge` wrote them.
     simultaneous
         Intervals that hold for all values at once with this confidence.
+    guaranteed
+        Of --mean, --quantiles and shares: intervals that hold for every number of reports, not only
+        nearly for many. They are wider.
     output
         Write the estimate to a .csv, .json or .parquet file, or an .html page.
     """
@@ -58,8 +65,10 @@ def estimate(
     if asked:
         if output is not None or simultaneous:
             raise InvalidParameter("--output and --simultaneous are for single values: leave out.")
-        options.tell(told(server, asked, method, confidence), format)
+        options.tell(told(server, asked, method, confidence, guaranteed), format)
         return
+    if guaranteed:
+        raise InvalidParameter("--guaranteed is for --mean, --quantiles and shares: leave it out.")
     found = CollectionEstimate.of(server, method, confidence, simultaneous)
     if output is not None and output.suffix == ".html":
         from ldp3.files import write_text

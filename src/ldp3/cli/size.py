@@ -43,14 +43,15 @@ def size(
     population
         How many people report.
     error
-        How far off the answer may be: 1% is one percentage point of a value's share. For l1 its
+        How far off the answer may be: 1% is one percentage point of a share. For l1 its
         mean, such as 0.1. For a mean a number in the unit of the values. For an order, how often it
         may be wrong: 5% by default.
     value_share
         How frequent the value is, such as 5%. Without it, the most frequent one of the sample, or
         one that nobody holds.
     goal
-        value: one value. mean: that of numbers, such as bins of a sample. top10: the ten most
+        value: one value. mean: that of numbers, such as bins of a sample. above:60, below:18,
+        between:18:65: the share of people there. top10: the ten most
         frequent ones in the right order (or any number), of a sample. l1: the sum of all errors.
     method
         For l1: what post-processes the estimate; needs a sample.

@@ -20,6 +20,8 @@ from ldp3.questions import Quantity, Questions
 from ldp3.results import names
 
 AT_AN_END = 0.005, 2.0  # share of people in an end bin, and times its neighbour's, worth a remark
+NORMAL = "by the normal law: right for many reports"
+SURE = "for every number of reports"
 Ask = Callable[..., Quantity]  # of questions, at a level
 
 
@@ -61,15 +63,19 @@ class Asked:
 
 
 def told(
-    server: Aggregator, asked: Asked, method: str | None = None, confidence: float = 0.95
+    server: Aggregator,
+    asked: Asked,
+    method: str | None = None,
+    confidence: float = 0.95,
+    guaranteed: bool = False,
 ) -> Answer:
     """What one collection says, unbiased and with intervals; and by the method."""
     require(0 < confidence < 1, "`confidence`", "must be between 0 and 1", confidence)
     plan, estimate = server.plan, server.estimate()
     spec = method or plan.method
     processed = build_method(spec, *plan.modules)(estimate)
-    raw, refined = (Questions(f, estimate.noise, plan.domain)
-                    for f in (estimate.frequencies, processed))  # fmt: skip
+    raw = Questions(estimate.frequencies, estimate.noise, plan.domain, guaranteed)
+    refined = Questions(processed, estimate.noise, plan.domain)
     rows = []
     for called, on_line, ask in asked.each():
         found, by_method = ask(raw, level=confidence), ask(refined, level=confidence).value
@@ -80,13 +86,14 @@ def told(
     title = (
         f"{plan.name}: {server.n:,} reports, {names.protocol(plan.protocol)}, ε = "
         f"{plan.epsilon:g}; intervals with confidence {confidence:.4g}, each, for those who "
-        f"reported (by the normal law: right for many reports)"
+        f"reported ({SURE if guaranteed else NORMAL})"
     )
     about: dict[str, Any] = {
         "collection": plan.name,
         "identifier": plan.identifier,
         "n": server.n,
         "confidence": confidence,
+        "guaranteed": guaranteed,
         "method": spec,
         "remarks": _remarks(plan.domain, processed) if asked.mean else [],
     }
@@ -116,8 +123,7 @@ def told_apart(
     frame = pl.DataFrame(rows, schema=keys, orient="row")
     title = (
         f"{first.plan.name} ({first.n:,} reports) minus {second.plan.name} ({second.n:,}); "
-        f"intervals with confidence {confidence:.4g}, each, for those who reported (by the normal "
-        f"law: right for many reports)"
+        f"intervals with confidence {confidence:.4g}, each, for those who reported ({NORMAL})"
     )
     grid = _table(frame, {key: key for key in keys[2:]}, domain, title)
     about = {

@@ -14,7 +14,7 @@ from ldp3.errors import InvalidData, require, require_generator, require_histogr
 from ldp3.kernels import sampling, transforms
 from ldp3.kernels.compile import njit
 from ldp3.kernels.source import Key, fill, key_of, open_source
-from ldp3.noise import LinearChannel, Noise, of_channel
+from ldp3.noise import LinearChannel, Noise, of_channel, sure_of
 from ldp3.protocols.base import FrequencyOracle, histogram_chunk
 from ldp3.protocols.layout import Code
 from ldp3.randomness import WORDS, Words, ceil_threshold, exp
@@ -318,6 +318,9 @@ class WaveNoise(Noise):
     def of_query(self, weights: FloatArray, frequencies: FloatArray) -> float:
         shares = self._shares(frequencies)
         return of_channel(self.channel, weights, frequencies, shares) / self.n
+
+    def surely(self, weights: FloatArray, alpha: float) -> tuple[float, float]:
+        return sure_of(self.channel, weights, self.n, alpha)
 
     def _shares(self, frequencies: FloatArray) -> FloatArray:
         known = frequencies.min() >= 0 and abs(frequencies.sum() - 1) < 1e-9

@@ -142,16 +142,16 @@ class ValueGoal(Goal):
 
 
 @dataclass(frozen=True, eq=False)
-class MeanGoal(Goal):
-    """The mean of numbers: half the width of the interval that `estimate --mean` prints.
+class QueryGoal(Goal):
+    """A mean of numbers or a share of people: half the width of the interval of `estimate`.
 
     Parameters
     ----------
-    line
-        Where the values lie; the mean, and how far it is off, is in that unit.
+    weights
+        What each value counts: where it lies, or whether it is one of those.
     """
 
-    line: FloatArray = field(default_factory=lambda: np.arange(2.0))
+    weights: FloatArray = field(default_factory=lambda: np.arange(2.0))
 
     def serves(self, oracle: FrequencyOracle) -> bool:
         return self._variance(oracle, LARGE) is not None
@@ -161,7 +161,7 @@ class MeanGoal(Goal):
         if variance is None:
             raise InvalidParameter(
                 f"{type(oracle).__name__} does not say how the errors of different values hang "
-                f"together, which a mean depends on: leave it out."
+                f"together, which a mean or a share depends on: leave it out."
             )
         return -NormalDist().inv_cdf((1 - self.confidence) / 2) * sqrt(variance)
 
@@ -169,11 +169,11 @@ class MeanGoal(Goal):
         return ceil(LARGE * (self.error(oracle, LARGE) / wanted) ** 2) or 1
 
     def source(self, oracle: FrequencyOracle, n: int) -> str:  # noqa: ARG002
-        return "By theory: the intervals are those that `ldp3 estimate --mean` prints."
+        return "By theory: the intervals are those that `ldp3 estimate` prints."
 
     def _variance(self, oracle: FrequencyOracle, n: int) -> float | None:
         noise = oracle.noise(self.frequencies, n)
-        return noise.of_query(self.line - self.line.mean(), self.frequencies)
+        return noise.of_query(self.weights - self.weights.mean(), self.frequencies)
 
 
 @dataclass(frozen=True, eq=False)

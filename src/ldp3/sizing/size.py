@@ -15,6 +15,8 @@ from ldp3.answers import Answer, Column, Passage, table
 from ldp3.arrays import FloatArray
 from ldp3.collection.plan_file import ledger
 from ldp3.datasets.loading import load_all
+from ldp3.domain import Domain, Integers
+from ldp3.edges import number_in
 from ldp3.errors import (
     InvalidParameter,
     as_path,
@@ -28,13 +30,15 @@ from ldp3.errors import (
 )
 from ldp3.experiment.grid import Named, choices
 from ldp3.kinds import plain
+from ldp3.noise import Noise
 from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import build_method
 from ldp3.printing import number, percent, plural
 from ldp3.protocols.base import FrequencyOracle
+from ldp3.questions import Questions
 from ldp3.results import names
 from ldp3.shuffling import Shuffled, require_mixed
-from ldp3.sizing.goals import Goal, MeanGoal, OrderGoal, SumGoal, ValueGoal, single
+from ldp3.sizing.goals import Goal, OrderGoal, QueryGoal, SumGoal, ValueGoal, single
 from ldp3.sizing.search import MOST_USERS
 from ldp3.sizing.solving import Asked, Option, Solver
 
@@ -162,6 +166,7 @@ def size(
         How frequent the value is; of a sample, that of its most frequent one if not given.
     goal
         ``value``: one value. ``mean``: that of numbers in order, or of the codes from 0 on.
+        ``above:60``, ``below:18``, ``between:18:65``: the share of people there.
         ``top10``: the ten most frequent ones in the right order (or any other number). ``l1``: the
         sum of all errors.
     method
@@ -193,11 +198,12 @@ def size(
     require(whole(often, 1), "`rounds`", "must be at least 1", rounds)
     files = [as_path(path, "a plug-in") for path in several(plugins, "`plugins`")]
     modules = load_plugins(files)
-    frequencies, line = _frequencies(data, domain_size, value_share, files)
-    goal = plain(goal).replace("ℓ", "l") if isinstance(goal, str) else goal
+    frequencies, domain = _frequencies(data, domain_size, value_share, files)
+    if isinstance(goal, str) and not _range(goal):  # whose numbers may be below 0
+        goal = plain(goal).replace("ℓ", "l")
     some = data is None or value_share is not None  # the first value is known, others are alike
     place = 0 if some else int(np.argmax(frequencies))
-    aim = _goal(goal, frequencies, method, confidence, seed, modules, place, line)
+    aim = _goal(goal, frequencies, method, confidence, seed, modules, place, domain)
     if isinstance(aim, OrderGoal) and (data is None or value_share is not None):
         raise InvalidParameter("An order needs `data`, which says how frequent all values are.")
     if aim.simulated and data is None:
@@ -279,10 +285,10 @@ _TWO = "two of `epsilon`, `population` and `error`"
 
 def _frequencies(
     data: object, d: int | None, share: float | None, plugins: Iterable[Path]
-) -> tuple[FloatArray, FloatArray | None]:
+) -> tuple[FloatArray, Domain]:
     """Of all values: those of the sample, or one that is known among others that are alike.
 
-    And where they lie on a line, if they do.
+    And what they are; where nobody says, numbers from 0 on.
     """
     if share is not None:
         require_share("`value_share`", share)
@@ -290,7 +296,7 @@ def _frequencies(
         sample, *others = load_all(data, plugins=plugins)
         require(not others, "`data`", "must be one sample", f"{len(others) + 1}")
         if share is None:
-            return sample.frequencies, sample.positions if sample.ordered else None
+            return sample.frequencies, sample.domain
         d = sample.d
     if d is None:
         raise InvalidParameter(
@@ -299,7 +305,7 @@ def _frequencies(
     fits = whole(as_python(d), 2, MOST_VALUES)
     require(fits, "`domain_size`", "must be from 2 to 2²⁴", d)
     alike = single(0.0 if share is None else share, int(d))
-    return alike, None if data is not None else np.arange(int(d), dtype=np.float64)
+    return alike, sample.domain if data is not None else Integers(int(d), ordered=True)
 
 
 def _goal(
@@ -310,13 +316,16 @@ def _goal(
     seed: int,
     modules: Sequence[ModuleType],
     place: int,
-    line: FloatArray | None,
+    domain: Domain,
 ) -> Goal:
     about = frequencies, confidence, seed
     if name == "mean":
-        if line is None:
+        if domain.line is None or not domain.ordered:
             raise InvalidParameter("A mean is of numbers in order, such as `bins`: these are not.")
-        return MeanGoal(*about, line)
+        return QueryGoal(*about, domain.line)
+    if ends := _range(name):
+        asked = Questions(frequencies, Noise(1.0), domain)
+        return QueryGoal(*about, asked.chosen(None, None, ends).astype(np.float64))
     if name == "value":
         return ValueGoal(*about, place)
     if name == "l1":
@@ -325,8 +334,29 @@ def _goal(
     if top and 1 <= int(top[1]) <= len(frequencies):
         return OrderGoal(*about, int(top[1]))
     raise InvalidParameter(
-        f"`goal` is value, mean, l1 or top10 (1 to {len(frequencies):,} values), got {short(name)}."
+        f"`goal` is value, mean, above:60 (below:18, between:18:65), l1 or top10 (1 to "
+        f"{len(frequencies):,} values), got {short(name)}."
     )
+
+
+def _range(goal: str) -> tuple[float, float] | None:
+    """From where to where the people are whose share is the goal, if it is one."""
+    side, *ends = goal.split(":")
+    numbers = [number_in(end) for end in ends]
+    if side not in ("above", "below", "between") or None in numbers:
+        return None
+    if len(numbers) != (2 if side == "between" else 1):
+        return None
+    low, high = numbers[0], numbers[-1]
+    return (-inf if side == "below" else low), (inf if side == "above" else high)  # type: ignore[return-value]
+
+
+def _people(goal: str) -> str:
+    """Whose share is the goal, in words."""
+    low, high = _range(goal) or (-inf, inf)
+    if high == inf:
+        return f"from {low:g} on"
+    return f"below {high:g}" if low == -inf else f"from {low:g} to {high:g}"
 
 
 def _headline(found: Size) -> str:
@@ -343,6 +373,8 @@ def _headline(found: Size) -> str:
         }
         wrong = f"{off} of collections have the {top} most frequent values in the wrong order"
         told = answers.get(found.goal, wrong)
+        if _range(found.goal):
+            told = f"{off} at {sure} for the share of people {_people(found.goal)}"
         return f"{told}, with {taken} ({users}, ε = {best.epsilon:g}, d = {found.d:,})."
     wishes = {
         "value": f"{held} to {off} at {sure}",
@@ -351,6 +383,8 @@ def _headline(found: Size) -> str:
     }
     order = f"the {top} most frequent values in the right order, but for {off} of collections"
     wish = wishes.get(found.goal, order)
+    if _range(found.goal):
+        wish = f"the share of people {_people(found.goal)} to {off} at {sure}"
     if found.asked == "users":
         given = f"ε = {best.epsilon:g}, d = {found.d:,}"
         is_, tell = ("is", "it tells") if best.users == 1 else ("are", "they tell")
@@ -363,7 +397,7 @@ def _error(found: Size, error: float) -> str:
     """As its goal counts it."""
     if found.goal in ("l1", "mean"):
         return number(error) if found.goal == "l1" else f"± {number(error)}"
-    if found.goal != "value":
+    if found.goal != "value" and not _range(found.goal):
         return percent(error, 3)
     points = number(100 * error)
     return f"± {points} percentage {'point' if points == '1' else 'points'}"
