@@ -489,6 +489,16 @@ class Table:
         return display.of_table(self)
 
 
+def one_attribute(data: Dataset | Table) -> Dataset:
+    """The dataset, where a table of several attributes makes no sense."""
+    if isinstance(data, Dataset):
+        return data
+    raise InvalidParameter(
+        f"{data.name} has several attributes, {', '.join(data.names)}, and this is for one: choose "
+        f"it with `column`, or as table[{data.names[0]!r}] in Python."
+    )
+
+
 def _people(population: object) -> int:
     users = as_python(population)
     if not whole(users, 1, 2**62):

@@ -180,8 +180,19 @@ def test_a_hyphen_is_standard_input(run: Run, command: list[str]) -> None:
         ("run a.csv", "Unexpected 'a.csv': data are given as -d a.csv."),
         ("plan", "needs --protocol, --epsilon, --output, one of --domain, --domain-size, --bins"),
         ("plan -p oue -e1 --domain-size 4", "ldp3 plan needs --output."),
-        ("run -d two.csv --column page,country", "several columns, and a value is of one: join"),
+        (
+            "run -d two.csv --column page,country",
+            "several columns, and a value is of one: --columns",
+        ),
         ("run -d flights --column x", "column is for files and tables"),
+        ("run -d flights --columns x y", "columns is for files and tables"),
+        ("run -d two.csv --columns page contry", "has no column 'contry'. Did you mean 'country'"),
+        ("run -d two.csv --columns page page", "--columns: must be different ones, got 'page'"),
+        ("run -d two.csv --columns page", "--columns: are two or more; --column is one"),
+        ("run -d two.csv --columns page,country --top 2", "--top: of which column?"),
+        ("run -d two.csv --columns page(to=2) country", "page has no option 'to'. Did you mean"),
+        ("run -d two.csv --columns none.toml", "none.toml: No such file"),
+        ("attack infer -d two.csv --columns page country -e 1 -q", "has several attributes, page"),
     ],
 )
 def test_a_newcomers_slip_gets_an_answer(run: Run, line: str, said: str) -> None:

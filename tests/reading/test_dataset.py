@@ -74,7 +74,7 @@ def test_a_client_codes_pairs_as_they_were_read() -> None:
     rng = ldp3.stream(0, "pairs")
     table = pl.DataFrame({"lat": rng.integers(100, 200, 500) / 10, "lon": rng.uniform(-9, -8, 500)})
     for options in ({}, {"within": ((10, 20), (-9, -8))}):
-        data = ldp3.load(table, grid=(10, 5), keep_values=True, **options)  # type: ignore[arg-type]
+        data = ldp3.load(table, grid=(10, 5), keep_values=True, **options)  # type: ignore[call-overload]
         assert isinstance(data.domain, Grid)
         assert data.domain.name == "lat, lon"
         again = Domain.read(json.loads(json.dumps(data.domain.describe())), "a plan")

@@ -117,7 +117,7 @@ def test_decimal_commas_are_read_as_points(tmp_path: Path) -> None:
     with pytest.raises(InvalidData, match="are for text"):
         ldp3.load([1.5, 2.5], decimal=",")
     with pytest.raises(InvalidParameter, match="`decimal`: must be a point or a comma"):
-        ldp3.load(["1,5"], decimal=";")  # type: ignore[arg-type]
+        ldp3.load(["1,5"], decimal=";")  # type: ignore[call-overload]
 
 
 def test_a_comma_separates_no_columns_where_it_is_decimal(tmp_path: Path) -> None:
@@ -142,4 +142,4 @@ def test_dates_are_read_as_they_are_written(tmp_path: Path) -> None:
     assert known == ("2023-04-20 23:30:00", "2023-04-21 01:05:00")
     for wrong, said in ({"date_format": "dmy"}, "looks like"), ({"decimal": ","}, "give one"):
         with pytest.raises(InvalidParameter, match=said):
-            ldp3.load(times, **{"date_format": "%d", **wrong})  # type: ignore[arg-type]
+            ldp3.load(times, **{"date_format": "%d", **wrong})  # type: ignore[call-overload]

@@ -12,6 +12,7 @@ come from the command line only. What the command line says wins.
 """
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from cyclopts import App
     from cyclopts.argument import ArgumentCollection
 
-    from ldp3.types import Dataset
+    from ldp3.types import Dataset, Table
 
 # what results do not decide when they are run again: files from elsewhere name no place or plug-in,
 # `ldp3 run` has no attacks, and the rest changes no number
@@ -68,7 +69,7 @@ def datasets(path: Path, population: int | None) -> "list[Dataset]":
     return [one if population is None else one.scaled(population) for one in found.values()]
 
 
-def told(path: Path, data: "list[Dataset]") -> list[str]:
+def told(path: Path, data: "Sequence[Dataset | Table]") -> list[str]:
     """What a person should know of a run that is repeated."""
     found = manifest(path)
     says = [f"Grid and seed are those of {path}; plug-ins, executor and output are yours to give."]

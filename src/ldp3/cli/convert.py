@@ -32,8 +32,9 @@ def convert(
     """
     from ldp3.datasets.writing import write
     from ldp3.files import require_no_input
+    from ldp3.types import one_attribute
 
     require_no_input(output, [*inputs([data]), reading.domain, *plugins])
-    users = options.loaded(data, reading, plugins)
+    users = one_attribute(options.loaded(data, reading, plugins))
     Console(quiet=quiet).notes(users.notes)
     write(users if population is None else users.scaled(population), output, with_counts)

@@ -15,12 +15,12 @@ from ldp3.reading.opening import STDIN
 from ldp3.reading.options import Reading
 
 if TYPE_CHECKING:
-    from ldp3.types import Dataset
+    from ldp3.types import Dataset, Table
 
 
 def datasets(
     data: Sequence[str], reading: Reading, plugins: Sequence[Path]
-) -> tuple[list["Dataset"], list[str]]:
+) -> tuple[list["Dataset | Table"], list[str]]:
     """The datasets, their names told apart, and what a person should know of them."""
     _require_some(data)
     if sum(one in STDIN for one in data) > 1:
@@ -52,7 +52,7 @@ def users(
     population: int | None,
     written: Sequence[Path | None],
     console: Console,
-) -> list["Dataset"]:
+) -> list["Dataset | Table"]:
     """The datasets, with as many users as asked for; none of their files is written to."""
     for path in filter(None, written):
         require_no_input(path, [*inputs(data), reading.domain, *plugins])
@@ -65,6 +65,15 @@ def one_dataset(
     data: Sequence[str], reading: Reading, plugins: Sequence[Path], why: str, console: Console
 ) -> "Dataset":
     """The dataset, where only one makes sense; what a person should know of it is told."""
+    from ldp3.types import one_attribute
+
+    return one_attribute(one_sample(data, reading, plugins, why, console))
+
+
+def one_sample(
+    data: Sequence[str], reading: Reading, plugins: Sequence[Path], why: str, console: Console
+) -> "Dataset | Table":
+    """The dataset or the table, where only one makes sense."""
     _require_some(data)
     if len(data) > 1:
         raise InvalidParameter(f"{why}: give one dataset, got {len(data)}; {_AS_ONE}.")
@@ -73,7 +82,7 @@ def one_dataset(
     return found
 
 
-def _loaded(one: str, reading: Reading, plugins: Sequence[Path]) -> "Dataset":
+def _loaded(one: str, reading: Reading, plugins: Sequence[Path]) -> "Dataset | Table":
     """A dataset; one in braces has reading options of its own, as a configuration writes it."""
     if not one.startswith("{"):
         return loaded(one, reading, plugins)
@@ -109,7 +118,7 @@ def _require_some(data: Sequence[str]) -> None:
         raise InvalidParameter("-d needs at least one dataset.")
 
 
-def _names(found: Sequence["Dataset"], data: Sequence[str]) -> list[str]:
+def _names(found: Sequence["Dataset | Table"], data: Sequence[str]) -> list[str]:
     """What tables call the datasets: as typed, where two would have the same name."""
     names = [one.name for one in found]
     return [
@@ -118,7 +127,7 @@ def _names(found: Sequence["Dataset"], data: Sequence[str]) -> list[str]:
     ]
 
 
-def _told(named: Sequence["Dataset"], data: Sequence[str]) -> list[str]:
+def _told(named: Sequence["Dataset | Table"], data: Sequence[str]) -> list[str]:
     """Say that several files are several datasets."""
     if sum(Path(one).is_file() for one in data) < 2:
         return []

@@ -18,6 +18,7 @@ from ldp3.progress import say
 from ldp3.reading.options import (
     GRID,
     RANGE,
+    Column,
     Cut,
     Pick,
     Point,
@@ -27,6 +28,7 @@ from ldp3.reading.options import (
     as_columns,
     as_grid,
     as_labels,
+    as_table_columns,
     as_within,
 )
 
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from ldp3.cli.console import Console
     from ldp3.collection.numbers import Asked
     from ldp3.domain import Domain
-    from ldp3.types import Dataset
+    from ldp3.types import Dataset, Table
 
 COMPARE = Group("Compare", sort_key=1)
 DEPLOY = Group("Deploy", sort_key=2)
@@ -225,6 +227,7 @@ class ReadingOptions(Reading):
     """How the file of the data is read."""
 
     column: Any = None  # what is Any here is a word, or a value of a configuration, until parsed
+    columns: Annotated[list[str] | None, _several] = None  # type: ignore[assignment]
     header: Header = None
     delimiter: Delimiter = None
     na: Na = None
@@ -242,6 +245,7 @@ class ReadingOptions(Reading):
             "bins": bins_in(self.bins),
             "within": within_in(self.within),
             "domain": as_labels(self.domain),
+            "columns": table_columns_in(self.columns),
             "column": columns_in(self.column, 1 if self.grid is None else 2),
         }
         for name, value in parsed.items():
@@ -254,6 +258,24 @@ def columns_in(given: object, wanted: int) -> tuple[str | int, ...] | None:
     if isinstance(given, str) and wanted == 2:
         return as_columns([name.strip() for name in given.split(",")])
     return as_columns(given)
+
+
+def table_columns_in(given: object) -> tuple[Column, ...] | None:
+    """``sex "age(bins=10)" region``: names, with options in parentheses; or one .toml file."""
+    if isinstance(given, list) and all(isinstance(one, str) for one in given):
+        from ldp3.specs import parse, split
+
+        words = [word for one in given for word in split(one, ",")]
+        if len(words) == 1 and words[0].endswith(".toml"):
+            return as_table_columns(words[0])
+        found: list[Column] = []
+        for word in words:
+            # parentheses without an equals sign belong to a name: "income (USD)"
+            own = re.fullmatch(r"(.*?)\s*(\([^()]*=.*\))\s*", word)
+            name, how = (own[1], parse(f"column{own[2]}")[1]) if own else (word, {})
+            found += as_table_columns({name: how}) or ()
+        return tuple(found)
+    return as_table_columns(given)
 
 
 def bins_in(given: object) -> Cut | tuple[Point, ...] | None:
@@ -315,6 +337,7 @@ class ColumnOptions(Reading):
     """Where in a file the values of people stand."""
 
     column: Any = None
+    columns: Annotated[Any, _HIDDEN] = None
     header: Header = None
     delimiter: Delimiter = None
     counts: Annotated[bool, _HIDDEN] = False
@@ -448,7 +471,7 @@ def chosen_method(
     return default_method(sums, domain.in_line, built.bayes if built else None, usual)
 
 
-def loaded(data: str, reading: Reading, plugins: Sequence[Path]) -> "Dataset":
+def loaded(data: str, reading: Reading, plugins: Sequence[Path]) -> "Dataset | Table":
     """The data that a command was given."""
     from ldp3.datasets.loading import read
     from ldp3.plugins import load_plugins

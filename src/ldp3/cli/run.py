@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from ldp3.experiment.grid import Keep
     from ldp3.experiment.simulator import Simulator
     from ldp3.results.table import Results
+    from ldp3.types import Dataset, Table
 
 
 def run(
@@ -88,7 +90,7 @@ def run(
     console = Console(quiet=quiet)
     repeated = config if config is not None and is_results(config) else None
     if repeated is not None and data is None:
-        given = datasets(repeated, population)
+        given: Sequence[Dataset | Table] = datasets(repeated, population)
     else:
         named = ["flights"] if data is None else data
         given = users(named, reading, plugins, population, [output, report], console)

@@ -7,7 +7,7 @@ from typing import ClassVar, final
 from ldp3.datasets.base import Source
 from ldp3.reading.dataset import read_path
 from ldp3.reading.options import Reading, as_bins
-from ldp3.types import Dataset
+from ldp3.types import Dataset, one_attribute
 
 
 @final
@@ -48,4 +48,4 @@ class Delays(Source):
 
 def _counted(name: str, reading: Reading) -> Dataset:
     with as_file(files("ldp3.datasets") / "data" / f"{name}.csv") as path:
-        return replace(read_path(path, reading), name=name)
+        return replace(one_attribute(read_path(path, reading)), name=name)

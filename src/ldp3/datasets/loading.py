@@ -1,13 +1,14 @@
 """The front door: a dataset from a path, a spec, a table, an array or a list."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from glob import has_magic
 from os import PathLike
 from pathlib import Path
 from types import ModuleType
+from typing import Any, overload
 
 import numpy as np
 import polars as pl
@@ -21,15 +22,57 @@ from ldp3.reading import options
 from ldp3.reading.dataset import read_object, read_path
 from ldp3.reading.options import Decimal, Format, Missing, Pick, Point, Range, Reading
 from ldp3.reading.several import stands_for_files
-from ldp3.types import Dataset
+from ldp3.types import Dataset, Table
 
+Columns = str | PathLike[str] | Iterable[str | int] | Mapping[str, Mapping[str, Any]]
 NAMES = 100  # of the texts in a list that are looked up: one is enough
+
+
+@overload
+def load(
+    source: object,
+    *,
+    column: str | int | Iterable[str | int] | None = ...,
+    header: bool | None = ...,
+    delimiter: str | None = ...,
+    counts: bool = ...,
+    domain: str | PathLike[str] | Iterable[object] | None = ...,
+    domain_size: int | None = ...,
+    top: int | None = ...,
+    other: str | None = ...,
+    pick: Pick | None = ...,
+    bins: int | str | Iterable[Point] | None = ...,
+    grid: tuple[int, int] | None = ...,
+    within: Range | tuple[Range, Range] | None = ...,
+    ordered: bool = ...,
+    missing: Missing = ...,
+    na: str | None = ...,
+    decimal: Decimal = ...,
+    date_format: str | None = ...,
+    input_format: Format | None = ...,
+    keep_values: bool = ...,
+) -> Dataset: ...
+
+
+@overload
+def load(
+    source: object,
+    *,
+    columns: Columns,
+    header: bool | None = ...,
+    delimiter: str | None = ...,
+    counts: bool = ...,
+    missing: Missing = ...,
+    na: str | None = ...,
+    input_format: Format | None = ...,
+) -> Table: ...
 
 
 def load(
     source: object,
     *,
     column: str | int | Iterable[str | int] | None = None,
+    columns: Columns | None = None,
     header: bool | None = None,
     delimiter: str | None = None,
     counts: bool = False,
@@ -48,12 +91,16 @@ def load(
     date_format: str | None = None,
     input_format: Format | None = None,
     keep_values: bool = False,
-) -> Dataset:
+) -> Dataset | Table:
     """The dataset in `source`; the options are those of `ldp3.reading.options.Reading`.
 
     ``domain="values.txt"`` or ``["a", "b"]``; ``bins=20``, ``"log:20"``, ``"quantiles:20"`` or
     edges, ``[0, 18, 65]``, with ``within=(0, 100)`` for a number of bins; ``column="age"``, or
     ``["lat", "lon"]`` with ``grid=(15, 15)`` and ``within=((0, 1), (0, 1))``.
+
+    ``columns=["sex", "age"]`` reads several columns together, as a `Table`; a dict says how each is
+    read, ``columns={"sex": {}, "age": {"bins": 10}, "region": {"top": 5}}``, and so does a .toml
+    file.
 
     `source` is a path, a spec such as ``"zipf(s=1.3, d=1024, n=10_000_000)"`` or ``"flights"``,
     a pandas, Polars or Arrow table or column, a NumPy array or list of values, or a dataset. A
@@ -65,6 +112,7 @@ def load(
     """
     reading = Reading(
         column=options.as_columns(column),
+        columns=options.as_table_columns(columns),
         header=header,
         delimiter=delimiter,
         counts=counts,
@@ -89,7 +137,7 @@ def load(
 
 def load_all(
     data: object, reading: Reading | None = None, plugins: Iterable[str | Path] = ()
-) -> list[Dataset]:
+) -> list[Dataset | Table]:
     """One dataset, or several in a list: of datasets, paths, or texts that all name one."""
     modules = load_plugins(plugins)
     sources = data if isinstance(data, list | tuple) and _any_dataset(data, *modules) else [data]
@@ -104,7 +152,7 @@ def _any_dataset(things: Sequence[object], *plugins: ModuleType) -> bool:
     """
     texts = {thing for thing in things if isinstance(thing, str)}
     names = _spellings(*plugins)
-    held = Dataset | Source | Path | np.ndarray | pl.Series | pl.DataFrame | pl.LazyFrame
+    held = Dataset | Table | Source | Path | np.ndarray | pl.Series | pl.DataFrame | pl.LazyFrame
     return any(_names_data(text, names) for text in sorted(texts)[:NAMES]) or any(
         isinstance(thing, held) or (isinstance(thing, type) and issubclass(thing, Source))
         for thing in things
@@ -128,7 +176,7 @@ def _spellings(*plugins: ModuleType) -> set[str]:
     return {kinds.plain(s) for c in known.values() for s in kinds.spellings_of(c)}
 
 
-def read(source: object, reading: Reading, *plugins: ModuleType) -> Dataset:
+def read(source: object, reading: Reading, *plugins: ModuleType) -> Dataset | Table:
     """The dataset that a path, a spec, a table, an array or a dataset holds.
 
     A name of ours wins over a file of the same name, which is reached as ``./name``.
@@ -140,6 +188,9 @@ def read(source: object, reading: Reading, *plugins: ModuleType) -> Dataset:
             notes = (f"{given!r} is a dataset of ours; the file of that name is './{given}'.",)
     if isinstance(source, type) and issubclass(source, Source):
         source = source()
+    if isinstance(source, Table):
+        _refuse_options(source.name, reading.given())
+        return source
     if isinstance(source, Source | Dataset):
         data = _ready(source, reading)
         return replace(data, notes=(*data.notes, *notes)) if notes else data
@@ -176,14 +227,17 @@ def _resolve(text: str, *plugins: ModuleType) -> Source | Path:
     raise UnknownName(f"No dataset is called {name!r} and there is no such file.{hint}")
 
 
-def _ready(source: Source | Dataset, reading: Reading) -> Dataset:
-    given = [name for name in reading.given() if name != "ordered"]
+def _refuse_options(name: str, given: Sequence[str]) -> None:
     if given:
-        name = source.name if isinstance(source, Dataset) else type(source).__name__
         verb = "is" if len(given) == 1 else "are"
         raise InvalidParameter(
             f"{name} is a dataset already: {', '.join(given)} {verb} for files and tables."
         )
+
+
+def _ready(source: Source | Dataset, reading: Reading) -> Dataset:
+    name = source.name if isinstance(source, Dataset) else type(source).__name__
+    _refuse_options(name, [name for name in reading.given() if name != "ordered"])
     data = source if isinstance(source, Dataset) else source.load()
     if reading.ordered and not data.ordered:
         data = replace(data, domain=data.domain.in_order())

@@ -14,7 +14,7 @@ from ldp3.reading.dataset import read_path
 from ldp3.reading.formats import open_file
 from ldp3.reading.options import Pick, Range, Reading, as_grid, as_within
 from ldp3.reading.users import COORDINATES, VALUE, Users
-from ldp3.types import Dataset
+from ldp3.types import Dataset, one_attribute
 
 
 @final
@@ -110,7 +110,7 @@ class Porto(Source):
 def _transactions(source: Source, name: str, path: str, top: int, pick: Pick) -> Dataset:
     require(isinstance(path, str) and path != "", source, "path must name the raw file", path)
     reading = Reading(input_format="transactions", top=top, pick=pick)
-    return replace(read_path(Path(path), reading), name=name)
+    return replace(one_attribute(read_path(Path(path), reading)), name=name)
 
 
 def _starts(users: Users) -> Users:

@@ -35,7 +35,7 @@ from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import PostProcessor, build_method, canonical_method
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.results.axes import Cell
-from ldp3.types import Dataset
+from ldp3.types import Dataset, Table, one_attribute
 
 Way = Literal["exact", "users"]
 Reference = Literal["truth", "raw"]
@@ -209,7 +209,7 @@ class Experiment:
 
 
 def experiment(
-    datasets: Sequence[Dataset],
+    datasets: Sequence[Dataset | Table],
     epsilons: float | Iterable[float] = 1.0,
     protocols: Named | Sequence[Named] = "paper",
     methods: Named | Sequence[Named] = "paper",
@@ -232,7 +232,7 @@ def experiment(
     chosen = _made_for(compared, choices(PostProcessor, methods, modules), modules)
     none = choices(PostProcessor, "none", modules)
     return Experiment(
-        datasets=_told_apart(datasets),
+        datasets=_told_apart([one_attribute(one) for one in datasets]),
         epsilons=_budgets(epsilons),
         protocols=choices(FrequencyOracle, protocols, modules),
         methods=none + tuple(c for c in chosen if c.spec != "none"),

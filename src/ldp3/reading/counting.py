@@ -38,7 +38,7 @@ def count(users: Users, reading: Reading, domain: list[str] | None) -> Dataset:
     counted = _counted(users, absent)
     label = pl.col(LABEL)
     rows = counted.filter(label == "").group_by("text").agg(pl.col("rows").sum()).rows()
-    users = without_missing(users, dict(rows), reading, _label(users, absent) == "")
+    users = without_missing(users, dict(rows), reading, label_of(users, absent) == "")
     counted = counted.filter(label != "")
     users = users.noting(
         *_transactions_note(users, counted),
@@ -84,7 +84,7 @@ def maybe_header(users: Users, place: str) -> str:
     return ", or use `header`" if not users.header and place == users.place(0) else ""
 
 
-def _label(users: Users, absent: list[str]) -> pl.Expr:
+def label_of(users: Users, absent: list[str]) -> pl.Expr:
     """A value's text without blanks around it; what means no value is the empty text."""
     return without_texts(text_of(users), absent, "")
 
@@ -102,7 +102,7 @@ def text_of(users: Users) -> pl.Expr:
 def _counted(users: Users, absent: list[str]) -> pl.DataFrame:
     """Distinct raw values with their text, label, rows and users."""
     users_each = pl.col(COUNT).sum() if COUNT in users.schema() else pl.len().alias(COUNT)
-    text, label = text_of(users).alias("text"), _label(users, absent).alias(LABEL)
+    text, label = text_of(users).alias("text"), label_of(users, absent).alias(LABEL)
     grouped = users.frame.group_by(VALUE).agg(users_each.cast(pl.Int64), pl.len().alias("rows"))
     return users.collect(grouped.with_columns(text, label))
 
@@ -278,6 +278,23 @@ def _transactions_note(users: Users, counted: pl.DataFrame) -> list[str]:
     if not spaced or not labels.str.contains(several).all():
         return []
     return ["Whole lines of numbers were counted as values; `input_format=transactions`?"]
+
+
+def categories(users: Users, reading: Reading) -> list[str] | None:
+    """The domain that the type of a column says, also what nobody holds, in its order."""
+    kind = users.schema()[VALUE]
+    if reading.top is not None or not isinstance(kind, pl.Enum):
+        return None
+    return [category.strip() for category in kind.categories]
+
+
+def given_domain(reading: Reading) -> list[str] | None:
+    """Every possible value, where the options name them."""
+    if reading.domain_size is not None:
+        return integers(reading.domain_size)
+    if isinstance(reading.domain, tuple):
+        return list(reading.domain)
+    return None if reading.domain is None else domain_in(reading.domain, reading.column)
 
 
 def domain_in(path: Path, column: tuple[str | int, ...] | None = None) -> list[str]:

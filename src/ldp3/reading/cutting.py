@@ -287,8 +287,7 @@ def _number(users: Users, name: str, pattern: str | None) -> pl.Expr:
 
 
 def _no_number(users: Users, name: str, wrong: pl.Expr, dates: bool) -> Exception:
-    rows = users.selecting(pl.col(name).alias(VALUE), wrong.alias("wrong"))
-    place, value = rows.first_where(pl.col("wrong"))
+    place, value = users.first_where(wrong, pl.col(name))
     text = value.strip() if isinstance(value, str) else value
     what = "a date like the others" if dates else "a number"
     return users.error(f"{place}: {text!r} is not {what}{_hint(str(text), users, place)}.")

@@ -3,23 +3,22 @@
 from dataclasses import replace
 from pathlib import Path
 
-import polars as pl
-
 from ldp3.errors import InvalidParameter
-from ldp3.reading.counting import count, domain_in, integers
+from ldp3.reading.counting import categories, count, given_domain
 from ldp3.reading.cutting import bin_numbers, grid_cells
 from ldp3.reading.formats import open_file
-from ldp3.reading.objects import from_object, is_column_of_counts
+from ldp3.reading.objects import from_object, is_column_of_counts, table_of
 from ldp3.reading.options import Reading
 from ldp3.reading.several import files_in, open_files
+from ldp3.reading.table import read_table
 from ldp3.reading.transactions import single_values
-from ldp3.reading.users import COUNT, VALUE, Users, choose
-from ldp3.types import Dataset
+from ldp3.reading.users import COUNT, Users, choose
+from ldp3.types import Dataset, Table
 
 
-def read_path(path: Path, reading: Reading) -> Dataset:
+def read_path(path: Path, reading: Reading) -> Dataset | Table:
     """The dataset in a file, or in the files that a folder, a pattern or a sum stands for."""
-    files, domain = files_in(path, reading), _given_domain(reading)
+    files, domain = files_in(path, reading), given_domain(reading)
     several = len(files) > 1
     if several:
         users = open_files(path, files, reading, domain)
@@ -33,6 +32,8 @@ def read_path(path: Path, reading: Reading) -> Dataset:
         raise InvalidParameter(f"{path}: `pick` is for transactions, not for columns.")
     if not several:  # of several files the columns are chosen one by one
         users = _chosen(users, reading)
+    if reading.columns is not None:
+        return read_table(users, reading)
     data = _dataset_of(users, reading, domain)
     if reading.column is None:
         return data
@@ -40,12 +41,15 @@ def read_path(path: Path, reading: Reading) -> Dataset:
     return replace(data, name=f"{data.name}:{','.join(map(str, reading.column))}")
 
 
-def read_object(held: object, reading: Reading) -> Dataset:
-    """The dataset in a table, a column, an array or a list of values."""
+def read_object(held: object, reading: Reading) -> Dataset | Table:
+    """The dataset in a table, a column, an array or a list of values; or several columns of it."""
+    if reading.columns is not None:
+        names = [str(column.name) for column in reading.columns]
+        return read_table(choose(table_of(held, names), reading), reading)
     if is_column_of_counts(held):
         reading = replace(reading, counts=True)
     users = _chosen(from_object(held), reading)
-    return _dataset_of(users, reading, _given_domain(reading))
+    return _dataset_of(users, reading, given_domain(reading))
 
 
 def _chosen(users: Users, reading: Reading) -> Users:
@@ -62,20 +66,4 @@ def _dataset_of(users: Users, reading: Reading, domain: list[str] | None) -> Dat
         return grid_cells(users, reading)
     if reading.bins is not None:
         return bin_numbers(users, reading)
-    return count(users, reading, domain or _categories(users, reading))
-
-
-def _categories(users: Users, reading: Reading) -> list[str] | None:
-    """The domain that the type of a column says, also what nobody holds, in its order."""
-    kind = users.schema()[VALUE]
-    if reading.top is not None or not isinstance(kind, pl.Enum):
-        return None
-    return [category.strip() for category in kind.categories]
-
-
-def _given_domain(reading: Reading) -> list[str] | None:
-    if reading.domain_size is not None:
-        return integers(reading.domain_size)
-    if isinstance(reading.domain, tuple):
-        return list(reading.domain)
-    return None if reading.domain is None else domain_in(reading.domain, reading.column)
+    return count(users, reading, domain or categories(users, reading))

@@ -31,6 +31,20 @@ def from_object(data: object) -> Users:
     return Users(table.name or "data", what, table.alias(VALUE).to_frame().lazy())
 
 
+def table_of(data: object, names: list[str]) -> Users:
+    """The rows of a table, of a dict of columns, or of an array with so many columns."""
+    if isinstance(data, Mapping):
+        try:
+            data = pl.DataFrame(dict(data), strict=False)
+        except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
+            reason = str(error).strip().splitlines()[0]
+            raise InvalidData(f"dict: columns of one length are needed ({reason}).") from None
+    if isinstance(data, np.ndarray) and data.ndim == 2:
+        fits = data.shape[1] == len(names)
+        data = pl.DataFrame(data, schema=names if fits else None)
+    return from_object(data)
+
+
 def is_column_of_counts(data: Any) -> bool:
     """Whether it is a `Counter`, a dict or what pandas' `value_counts` gives: numbers of people.
 

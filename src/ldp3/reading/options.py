@@ -5,18 +5,21 @@ through text on the way. NumPy is not imported here: `ldp3 --help` need not wait
 """
 
 import re
-from collections.abc import Iterable
+import tomllib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from datetime import date
 from os import PathLike
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from ldp3.errors import (
     MOST_VALUES,
+    InvalidData,
     InvalidParameter,
     as_path,
     as_python,
+    did_you_mean,
     one_of,
     require,
     short,
@@ -33,6 +36,7 @@ Range = tuple[Point, Point]
 BINS = "a number of bins, quantiles:20, log:20 or rising edges"
 GRID = "rows x columns, such as 15x15"
 RANGE = "low:high, or two of them"
+NO_ANSWER, OTHER = "no answer", "other"  # what is missing or left out of a column among several
 NA = "NA,N/A,null,NaN,-"  # texts that mean "no value", whatever their case
 
 
@@ -61,6 +65,10 @@ class Reading:
     column
         Column that holds the values, by name or by position counted from 1; two for a grid
         (lat,lon). A name means that a text file has a header.
+    columns
+        Several columns that are read together, as a table of several attributes: their names,
+        each with options of its own in parentheses, such as age(bins=10); or a .toml file with a
+        table of options for each. A missing answer is a value, called "no answer".
     header
         Whether the first row of a text file or a sheet holds names, not a value. Default: by
         evidence, with a note, and refused in doubt.
@@ -112,6 +120,7 @@ class Reading:
     """
 
     column: tuple[str | int, ...] | None = None
+    columns: "tuple[Column, ...] | None" = None
     header: bool | None = None
     delimiter: str | None = None
     counts: bool = False
@@ -133,6 +142,7 @@ class Reading:
 
     def __post_init__(self) -> None:
         self._require_types()
+        self._require_columns()
         domains = self._among("domain", "domain_size", "top", "bins", "grid")
         if len(domains) > 1:
             raise InvalidParameter(f"{_flags(domains)} each decide the domain: give one of them.")
@@ -151,7 +161,8 @@ class Reading:
     @property
     def names_a_column(self) -> bool:
         """Whether a column is chosen by something that is no position."""
-        return any(not str(column).isdecimal() for column in self.column or ())
+        named = (*(self.column or ()), *(column.name for column in self.columns or ()))
+        return any(not str(column).isdecimal() for column in named)
 
     @property
     def range_form(self) -> str:
@@ -165,7 +176,7 @@ class Reading:
 
     def require_no_columns(self, who: str) -> None:
         """Refuse what makes no sense for transactions."""
-        tables = "column", "header", "delimiter", "counts", "bins", "grid", "na"
+        tables = "column", "columns", "header", "delimiter", "counts", "bins", "grid", "na"
         wrong = self._among(*tables, "decimal", "date_format")
         if wrong:
             raise InvalidParameter(
@@ -196,6 +207,21 @@ class Reading:
         if self.date_format is not None and self.decimal != ".":
             raise InvalidParameter("`decimal` is of numbers, `date_format` of dates: give one.")
 
+    def _require_columns(self) -> None:
+        if self.columns is None:
+            return
+        if self.column is not None:
+            raise InvalidParameter("`column` is one, `columns` are several: give one of them.")
+        if wrong := self._among("grid", "pick", *OF_COLUMN):
+            raise InvalidParameter(
+                f"{_flags(wrong)}: of which column? Say it with its name, as in "
+                f"`columns=age(bins=10)`, or in a .toml file."
+            )
+        names = [column.name for column in self.columns]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        require(twice is None, "`columns`", "must be different ones", twice)
+        require(len(names) > 1, "`columns`", "are two or more; `column` is one", names)
+
     def _require_range(self) -> None:
         if self.within is None:
             return
@@ -219,6 +245,73 @@ class Reading:
 
     def _among(self, *names: str) -> list[str]:
         return [name for name in names if name in self.given()]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table: how it is read, and what answers that are none are called.
+
+    `other` stands for what `top`, `domain` or a range leaves out and for missing answers: it is the
+    last value. If it is not given, there is one where it is needed.
+    """
+
+    name: str | int
+    reading: Reading = Reading()
+    other: str | None = None
+
+
+OF_COLUMN = (  # what is said of one column among several, and not of their file
+    *("bins", "within", "top", "other", "domain", "domain_size", "ordered"),
+    *("decimal", "date_format"),
+)
+
+
+def as_table_columns(given: object) -> tuple[Column, ...] | None:
+    """Columns that are read together: names, or for each name its options; or a .toml of these.
+
+    >>> [column.name for column in as_table_columns({"sex": {}, "age": {"bins": 10}})]
+    ['sex', 'age']
+    """
+    if given is None:
+        return None
+    if isinstance(given, str | PathLike) and str(given).endswith(".toml"):
+        given = _toml(Path(given))
+    if isinstance(given, Mapping):
+        return tuple(_column(name, options) for name, options in given.items())
+    listed = _listed(given, "columns")
+    return tuple(one if isinstance(one, Column) else _column(one, {}) for one in listed)
+
+
+def _column(name: object, given: object) -> Column:
+    name = as_python(name)
+    fine = isinstance(name, str) or whole(name, 1)
+    require(fine, "`columns`", "are names or positions", name)
+    require(isinstance(given, Mapping), f"`columns`: {name}", "has options with names", given)
+    options: dict[str, Any] = {str(k).replace("-", "_"): v for k, v in given.items()}  # type: ignore[attr-defined]
+    for option in options:
+        if option not in OF_COLUMN:
+            hint = did_you_mean(option, OF_COLUMN) or f" There are {', '.join(OF_COLUMN)}."
+            raise InvalidParameter(f"`columns`: {name} has no option {short(option)}.{hint}")
+    other = options.pop("other", None)
+    typed = {"bins": as_bins, "within": as_within, "domain": as_labels}
+    known = {key: typed[key](v) if key in typed else v for key, v in options.items()}
+    if options.keys() & {"domain", "domain_size"}:
+        known["other"] = other
+    elif "top" in options:  # nobody is left out of a table
+        known["other"] = other = other or OTHER
+    try:
+        return Column(name, Reading(column=(name,), **known), other)  # type: ignore[arg-type]
+    except InvalidParameter as error:
+        raise InvalidParameter(f"`columns`: {name}: {error}") from None
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidData(f"{path}: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InvalidData(f"{path}: is no TOML: {error}.") from error
 
 
 def as_columns(given: object) -> tuple[str | int, ...] | None:

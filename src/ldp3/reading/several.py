@@ -65,6 +65,7 @@ def open_files(
         parts=parts,
         items=parts[0].items,
         title=parts[0].title,
+        titles=parts[0].titles,
     )
 
 

@@ -134,7 +134,8 @@ def _separator(
     if kind == "lines" and reading.input_format == "lines":
         return None
     usual = _usual_separator(content, kind)
-    table = kind == "csv" or reading.column is not None or reading.counts or reading.grid
+    chosen = reading.column or reading.columns
+    table = kind == "csv" or chosen or reading.counts or reading.grid
     commas = table and reading.decimal != ","  # a line of a .txt may hold commas
     candidates = [one for one in NAMES if commas or one != ","]
     if usual == "," and not commas:

@@ -55,6 +55,8 @@ class Users:
         Whether a row holds several items of one user, a transaction.
     title
         What the column of the values is called, where it has a name.
+    titles
+        What the columns of a table are called.
     untrusted
         Whether the rows are decoded in a process of their own, because a damaged file could end
         this one.
@@ -72,6 +74,7 @@ class Users:
     parts: "tuple[Users, ...]" = ()
     items: bool = False
     title: str | None = None
+    titles: tuple[str, ...] = ()
     untrusted: bool = False
 
     def collect(self, query: pl.LazyFrame) -> pl.DataFrame:
@@ -97,11 +100,11 @@ class Users:
         """The same rows with more to say."""
         return replace(self, notes=(*self.notes, *notes))
 
-    def first_where(self, condition: pl.Expr) -> tuple[str, object]:
+    def first_where(self, condition: pl.Expr, value: pl.Expr | None = None) -> tuple[str, object]:
         """Place and value of the first row that meets the condition; there must be one."""
         numbered = self.frame if ROW in self.schema() else self.frame.with_row_index(ROW)
-        query = numbered.filter(condition).head(1)
-        row = self.collect(query).row(0, named=True)
+        shown = numbered if value is None else numbered.with_columns(value.alias(VALUE))
+        row = self.collect(shown.filter(condition).head(1)).row(0, named=True)
         return self.place(row[ROW]), row.get(VALUE)
 
     def place(self, index: int) -> str:
@@ -149,6 +152,8 @@ def choose(users: Users, reading: Reading) -> Users:
     """The rows with the column `value` (or the two coordinates of a grid), and `count` if asked."""
     names = users.schema().names()
     count = _count_column(users, names) if reading.counts else None
+    if reading.columns is not None:
+        return _attributes(users, names, count, [column.name for column in reading.columns])
     wanted = 1 if reading.grid is None else 2
     if reading.column is not None:
         chosen = [_find(users, names, column) for column in reading.column]
@@ -161,16 +166,37 @@ def choose(users: Users, reading: Reading) -> Users:
     title = ", ".join(chosen).strip() if users.header else ""
     users = replace(users, title=title or None)
     if count is None:
-        return _plainly_written(users.selecting(*columns), reading)
-    return _plainly_written(_with_counts(users, columns, count), reading)
+        return plainly_written(users.selecting(*columns), reading)
+    return plainly_written(_with_counts(users, columns, count), reading)
 
 
-def _plainly_written(users: Users, reading: Reading) -> Users:
+def attribute(number: int) -> str:
+    """What a column of a table is called while it is read, whatever its title."""
+    return f"attribute {number}"
+
+
+def _attributes(
+    users: Users, names: list[str], count: str | None, wanted: list[str | int]
+) -> Users:
+    """The rows with the columns of a table, and `count` if asked."""
+    chosen = [_find(users, names, column) for column in wanted]
+    twice = next((name for name in chosen if chosen.count(name) > 1), None)
+    if twice is not None:
+        raise users.error(f"the column {twice!r} is chosen twice; `columns` are different ones.")
+    if count in chosen:
+        raise users.error(f"{count!r} holds the numbers of people, by `counts`: no attribute.")
+    columns = [pl.col(name).alias(attribute(j)) for j, name in enumerate(chosen)]
+    titles = tuple(map(str.strip, chosen)) if users.header else tuple(map(str, wanted))
+    users = replace(users, titles=titles)
+    return users.selecting(*columns) if count is None else _with_counts(users, columns, count)
+
+
+def plainly_written(users: Users, reading: Reading) -> Users:
     """The rows with numbers and dates as they are written everywhere else: 1234.5, 2013-02-01."""
     if reading.decimal == "." and reading.date_format is None:
         return users
     columns, kinds = [], users.schema()
-    for name in (n for n in kinds.names() if n != COUNT):
+    for name in (n for n in kinds.names() if n not in (COUNT, ROW)):
         if kinds[name] != pl.String:
             raise users.error(f"holds {kinds[name]}: `decimal` and `date_format` are for text.")
         text = stripped(pl.col(name))
@@ -181,11 +207,9 @@ def _plainly_written(users: Users, reading: Reading) -> Users:
             found, wrong = _as_days(text, reading.date_format), text != ""
             what = f"a date like {reading.date_format}"
         absent = text.str.to_lowercase().is_in(missing_texts(users, reading, None))
-        rows = users.selecting(
-            text.alias(VALUE), (found.is_null() & wrong & ~absent).alias("wrong")
-        )
-        if rows.collect(rows.frame.select(pl.col("wrong").any())).item():
-            place, value = rows.first_where(pl.col("wrong"))
+        bad = found.is_null() & wrong & ~absent
+        if users.collect(users.frame.select(bad.any())).item():
+            place, value = users.first_where(bad, text)
             raise users.error(f"{place}: {value!r} is not {what}.")
         columns.append(pl.coalesce(found, text).alias(name))
     return replace(users, frame=users.frame.with_columns(columns))
@@ -215,8 +239,8 @@ def _find(users: Users, names: list[str], column: str | int) -> str:
         raise users.error(f"has {columns}, there is no column {text}.")
     if all(part.strip() in names for part in text.split(",")):
         raise users.error(
-            f"{text!r} are several columns, and a value is of one: join them into one first, or "
-            f"cut two of numbers into a `grid`."
+            f"{text!r} are several columns, and a value is of one: `columns` reads several as a "
+            f"table, a `grid` cuts two of numbers."
         )
     hint = did_you_mean(text, names)
     raise users.error(f"has no column {text!r}.{hint} It has {_listed(names)}.")
@@ -229,6 +253,8 @@ def _count_column(users: Users, names: list[str]) -> str:
 
 
 def _how_to_choose(users: Users, names: list[str], wanted: int, reading: Reading) -> str:
+    if wanted == 1 and len(reading.column or ()) > 1:
+        return "a value is of one `column`; `columns` reads several of them as a table."
     one = "one" if wanted == 1 else "two"
     has = _listed(names) if users.header else _nameless_columns(users, names)
     counts = " beside the counts" if reading.counts else ""

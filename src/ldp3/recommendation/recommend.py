@@ -23,7 +23,7 @@ from ldp3.recommendation.contest import NORMAL, Contest, raw_errors
 from ldp3.recommendation.populations import Populations
 from ldp3.recommendation.requirements import Requirements, Threat, with_designs
 from ldp3.results import names
-from ldp3.types import Dataset
+from ldp3.types import Dataset, one_attribute
 
 NOISIER = 0.1  # share of raw ℓ2 beyond the least from which on no method makes good for it
 
@@ -143,9 +143,10 @@ def entered(
     threat: Threat,
 ) -> tuple[Dataset, Experiment, list[str]]:
     """The sample, what competes on it if it had all users, and what was left out."""
-    sample, *others = load_all(data, plugins=plugins)
+    found, *others = load_all(data, plugins=plugins)
     if others:
         raise InvalidParameter("A recommendation is for one sample: give one dataset.")
+    sample = one_attribute(found)
     scaled = sample.scaled(sample.n if population is None else population)
     threat = threat.on(scaled)
     ex = experiment(

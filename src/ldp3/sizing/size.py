@@ -41,6 +41,7 @@ from ldp3.shuffling import Shuffled, require_mixed
 from ldp3.sizing.goals import Goal, OrderGoal, QueryGoal, SumGoal, ValueGoal, single
 from ldp3.sizing.search import MOST_USERS
 from ldp3.sizing.solving import Asked, Option, Solver
+from ldp3.types import one_attribute
 
 MOST_VALUES = 2**24  # as for most protocols
 ROUNDS = 52  # a week's collections, for a year
@@ -293,8 +294,9 @@ def _frequencies(
     if share is not None:
         require_share("`value_share`", share)
     if data is not None:
-        sample, *others = load_all(data, plugins=plugins)
+        found, *others = load_all(data, plugins=plugins)
         require(not others, "`data`", "must be one sample", f"{len(others) + 1}")
+        sample = one_attribute(found)
         if share is None:
             return sample.frequencies, sample.domain
         d = sample.d
