@@ -50,7 +50,7 @@ COLUMN, PAGE = 240, 505  # points of text in a paper of two columns
 _LETTER, _DIGIT, _SMALL, _SIGN, _GAP = 5.0, 4.25, 3.6, 6.5, 6.0
 _SYMBOLS = {"ε": r"$\varepsilon$", "×": r"$\times$", "±": r"$\pm$", "≈": r"$\approx$",
             "ℓ1": r"$\ell_1$", "ℓ2": r"$\ell_2$", "ℓ∞": r"$\ell_\infty$", "·": r"$\cdot$",
-            "–": "--"}  # fmt: skip
+            "–": "--", "█": r"\rule{.4em}{1.4ex}"}  # fmt: skip
 _RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 # what a spreadsheet would run, and what it would not though it begins alike
 _FORMULA = r"^'*[=+\-@\t\r]"

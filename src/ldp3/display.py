@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ldp3.arrays import BoolArray
+from ldp3.arrays import BoolArray, FloatArray
 from ldp3.printing import number, plural, visible
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 ROWS = 10  # of a table that people look at
 _BAR = 20  # characters
+TICKS = 5  # values that are named below a drawing
 MARK = "●"  # what stands above the noise
 
 
@@ -69,8 +70,12 @@ def of_estimate(
     name: str = "Estimate",
     labels: Sequence[str] | None = None,
     remarks: Iterable[str] = (),
+    processed: FloatArray | None = None,
 ) -> str:
-    """The largest estimates, their intervals, and which of them stand above the noise."""
+    """The largest estimates, their intervals, and which of them stand above the noise.
+
+    Of values in order a drawing, too, of what a method made of them where that is known.
+    """
     above, (low, high) = estimate.above_noise(), estimate.confidence_interval()
     if labels is None and estimate.domain is not None:
         labels = estimate.domain.labels
@@ -88,7 +93,70 @@ def of_estimate(
         f"{estimate.d:,} values",
         f"± {number(estimate.std.mean(), digits=2)}",
     ]
-    return card(name, [*facts, standing(above)], rows, [*more(len(order), estimate.d), *remarks])
+    said = [*more(len(order), estimate.d), *remarks]
+    return _drawn(estimate, processed) + card(name, [*facts, standing(above)], rows, said)
+
+
+def _drawn(estimate: "Estimate", processed: FloatArray | None) -> str:
+    until = None if estimate.domain is None else estimate.until()
+    if estimate.domain is None or until is None:
+        return ""
+    shares = np.maximum(estimate.frequencies, 0) if processed is None else processed
+    share = until.shares if processed is None else np.cumsum(processed)
+    return distribution(estimate.domain.labels, shares, share, until.low, until.high)
+
+
+def distribution(
+    labels: Sequence[str],
+    shares: FloatArray,
+    until: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+) -> str:
+    """Values in order as a drawing: a histogram, and below it the shares up to each, with a band.
+
+    Parameters
+    ----------
+    labels, shares
+        Of each value.
+    until, low, high
+        The share of people up to each value, and the ends of its interval.
+    """
+    d, width, height = len(shares), 600.0, 120.0
+    slot, top = width / d, float(max(np.max(shares), 1e-300))
+    x = np.arange(d + 1) * slot
+
+    def steps(heights: FloatArray, base: float) -> list[str]:
+        y = base - height * np.clip(np.repeat(heights, 2), 0, 1)
+        across = np.repeat(x, 2)[1:-1]
+        return [f"{a:.1f},{b:.1f}" for a, b in zip(across, y, strict=True)]
+
+    first, second = height + 10, 2 * height + 30  # where the two parts stand
+    bars = " ".join([f"0,{first}", *steps(shares / top, first), f"{width},{first}"])
+    band = " ".join([*steps(high, second), *reversed(steps(low, second))])
+    rules = [(first, "0"), (first - height, f"{top:.2g}"),
+             (second, "0"), (second - height / 2, "½"), (second - height, "1")]  # fmt: skip
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-45 -2 660 {second + 28}" width="660" '
+        f'font-family="sans-serif" font-size="11" role="img" '
+        f'aria-label="share of people in each value, and up to each value">'
+    ]
+    for y, said in rules:
+        parts.append(f'<path d="M0 {y}H{width}" stroke="#999" stroke-width="0.5"/>')
+        parts.append(f'<text x="-5" y="{y + 4}" text-anchor="end" fill="#777">{said}</text>')
+    parts.append(f'<polygon points="{bars}" fill="#0072b2"/>')
+    parts.append(f'<polygon points="{band}" fill="#d55e00" fill-opacity="0.25"/>')
+    line = " ".join(steps(until, second))
+    parts.append(f'<polyline points="{line}" fill="none" stroke="#d55e00" stroke-width="1.5"/>')
+    marked = np.unique(np.linspace(0, d - 1, min(d, TICKS)).round().astype(int))
+    for i in marked:
+        side = "start" if i == 0 else "end" if i == d - 1 else "middle"
+        at = {"start": 0.0, "end": width}.get(side, float(x[i] + slot / 2))
+        parts.append(
+            f'<text x="{at:.1f}" y="{second + 16}" text-anchor="{side}" fill="#777">'
+            f"{_text(str(labels[i])[:18])}</text>"
+        )
+    return "".join([*parts, "</svg>"])
 
 
 def standing(above: BoolArray) -> str:

@@ -91,7 +91,8 @@ class Questions:
             )
         found = self._sum(self._middles, level)
         low, high = float(self._middles.min()), float(self._middles.max())
-        return Quantity(found.value, max(found.low, low), min(found.high, high), found.std)
+        ends = np.clip((found.low, found.high), low, high)
+        return Quantity(found.value, float(ends[0]), float(ends[1]), found.std)
 
     def share(
         self,
@@ -130,7 +131,7 @@ class Questions:
         q, nor the share up to the place before it significantly above: two tests at one place, so
         that it holds at this level without a band over all places.
         """
-        require_share("q", q)
+        require_share("a quantile", q)
         known = self.cdf(level)
         starts = np.append(self._starts.min(), known.places[:-1])
         before = np.append(0.0, known.low[:-1])
@@ -149,7 +150,8 @@ class Questions:
             known = float(chosen.all())
             return Quantity(known, known, known, 0.0)
         found = self._sum(chosen.astype(np.float64), level)
-        return Quantity(found.value, max(found.low, 0.0), min(found.high, 1.0), found.std)
+        low, high = np.clip((found.low, found.high), 0.0, 1.0)
+        return Quantity(found.value, float(low), float(high), found.std)
 
     def _sum(self, weights: FloatArray, level: float) -> Quantity:
         require_share("level", level)

@@ -28,7 +28,7 @@ from ldp3.errors import (
     whole,
 )
 from ldp3.noise import Channel, Noise, PureNoise, Support
-from ldp3.questions import Distribution, Quantity, Questions
+from ldp3.questions import PLACES, Distribution, Quantity, Questions
 
 if TYPE_CHECKING:
     import polars as pl
@@ -233,6 +233,16 @@ class Estimate:
     def cdf(self, level: float = 0.95, guaranteed: bool = False) -> Distribution:
         """The share of people up to each value, unbiased, with an interval for each."""
         return self._questions(guaranteed).cdf(level)
+
+    def until(self, level: float = 0.95) -> Distribution | None:
+        """The `cdf` with one place for each value, where there is one to show; for drawings."""
+        in_line = self.domain is None or self.domain.in_line
+        if self.d > PLACES or not in_line:
+            return None
+        if self.noise.of_query(np.ones(self.d), self.frequencies) is None:
+            return None
+        found = self.cdf(level)
+        return found if len(found.places) == self.d else None
 
     def _questions(self, guaranteed: bool) -> Questions:
         return Questions(self.frequencies, self.noise, self.domain, guaranteed)

@@ -11,7 +11,9 @@ from ldp3 import Aggregator, Bins, Plan, stream
 from ldp3.arrays import IntArray
 from ldp3.collection.estimate_table import CollectionEstimate
 from ldp3.collection.numbers import Asked, told, told_apart
+from ldp3.display import distribution
 from ldp3.errors import InvalidData
+from ldp3.reporting.estimate_page import estimate_page
 
 EDGES = np.linspace(0, 64, 33)
 ASKED = Asked(mean=True, quantiles=[0.5, 0.9], above=[32], below=[16], between=[(16, 32)])
@@ -89,3 +91,34 @@ def test_only_the_same_values_are_compared() -> None:
 def test_who_looks_at_single_values_is_told_what_to_ask_instead() -> None:
     said = CollectionEstimate.of(server(hill(20, 1_000), 1)).render("text")
     assert "SW tells where people lie, and little of single values" in said
+
+
+def test_values_in_order_are_shown_in_it_as_bars_and_by_what_lies_up_to_them() -> None:
+    found = CollectionEstimate.of(server(hill(20, 20_000), 1))
+    lines = found.render("text", 200).splitlines()
+    assert "up to here     low    high" in lines[2]
+    assert lines[3].startswith("[0, 2)")
+    assert max(lines[3:35], key=len).endswith("█" * 20)
+    assert "stand above the noise" not in "".join(lines)
+    table = found.table
+    assert table["up_to"].to_numpy() == pytest.approx(np.cumsum(table["processed"].to_numpy()))
+    assert ((table["up_to_low"] >= 0) & (table["up_to_high"] <= 1)).all()
+    assert estimate_page(found).count("<svg") == 1
+    assert "<svg" in server(hill(20, 20_000), 1)._repr_html_()
+
+
+def test_single_values_keep_their_intervals_where_a_protocol_tells_them() -> None:
+    plan = Plan("years", Bins([0, 18, 65, 120]), "grr", 1.0)
+    made = Aggregator(plan)
+    made.add(plan.wire.encode(plan.oracle.perturb(np.arange(300) % 3, stream(3))).tobytes())
+    text = CollectionEstimate.of(made).render("text", 200)
+    assert "frequency" in text
+    assert "█" in text
+    assert "above the noise" in text
+
+
+def test_a_drawing_takes_labels_for_text() -> None:
+    flat = np.full(2, 0.5)
+    drawn = distribution(["<b>", "a & b"], flat, flat.cumsum(), flat / 2, flat)
+    assert "<b>" not in drawn
+    assert "a &amp; b" in drawn

@@ -46,7 +46,8 @@ def estimate(
         Of --mean, --quantiles and shares: intervals that hold for every number of reports, not only
         nearly for many. They are wider.
     output
-        Write the estimate to a .csv, .json or .parquet file, or an .html page.
+        Write the estimate to a .csv, .json or .parquet file, an .html page, or, of values in order,
+        draw it: .svg, .png or .pdf.
     """
     from ldp3.collection.estimate_table import CollectionEstimate
     from ldp3.collection.numbers import told
@@ -75,6 +76,16 @@ def estimate(
         from ldp3.reporting.estimate_page import estimate_page
 
         write_text(output, estimate_page(found))
+    elif output is not None and output.suffix[1:] in ("svg", "png", "pdf"):
+        from ldp3.reporting.estimate_page import drawing
+        from ldp3.reporting.figures import save_drawing
+
+        if not (drawn := drawing(found)):
+            raise InvalidParameter(
+                f"{output}: only values in order are drawn, of a protocol that says how their "
+                f"errors hang together; write .csv, .json, .parquet or .html."
+            )
+        save_drawing(str(drawn), output)
     elif output is not None:
         found.save(output)
     options.tell(found.answer(), format)

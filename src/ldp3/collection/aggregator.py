@@ -278,7 +278,7 @@ class Aggregator:
         if not self.n:
             return card(name, [*facts, "no reports yet", *refused])
         remarks = [" · ".join(facts), *refused]
-        return of_estimate(self.estimate(), name, remarks=remarks)
+        return of_estimate(self.estimate(), name, remarks=remarks, processed=self.frequencies())
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the counts, with the plan of the collection."""

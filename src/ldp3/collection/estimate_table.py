@@ -11,7 +11,7 @@ import polars as pl
 from ldp3.answers import Answer, Column, table
 from ldp3.arrays import BoolArray
 from ldp3.collection.aggregator import Aggregator
-from ldp3.display import MARK, standing
+from ldp3.display import MARK, bar, standing
 from ldp3.errors import InvalidParameter, require
 from ldp3.files import whole_file, write_lines
 from ldp3.noise import PureNoise
@@ -33,7 +33,9 @@ class CollectionEstimate:
     table
         One row per value: label, frequency (unbiased), low and high end of its confidence
         interval, processed (by the method), where the method knows one, low and high end of a
-        credible interval of that under its fitted prior, users (processed, as a number of those
+        credible interval of that under its fitted prior, where values lie in an order up_to, the
+        share of people up to there by the method, and up_to_low and up_to_high, the interval of its
+        unbiased estimate, users (processed, as a number of those
         who reported), and above_noise: whether the value stands above the noise. In the order of
         the domain.
     about
@@ -67,11 +69,20 @@ class CollectionEstimate:
         }
         if between is not None:
             values |= {"processed_low": between[0], "processed_high": between[1]}
+        until = estimate.until(confidence)
+        if until is not None:
+            up_to = np.cumsum(values["processed"])
+            values |= {"up_to": up_to, "up_to_low": until.low, "up_to_high": until.high}
         values |= {
             "users": np.rint(estimate.n * values["processed"]).astype(np.int64),
             "above_noise": estimate.above_noise(confidence),
         }
-        certain = _certain(estimate, int((high == 0).sum()), plan.domain.labels, confidence)
+        single = until is None or not estimate.correlated  # values are read one by one
+        certain = (
+            []
+            if not single
+            else _certain(estimate, int((high == 0).sum()), plan.domain.labels, confidence)
+        )
         claim, remarks = plan.shuffled, certain + _remarks(spec, confidence, between is not None)
         if estimate.correlated:
             remarks.append(
@@ -90,6 +101,7 @@ class CollectionEstimate:
             else {**claim.claim, "can_hold": claim.can_hold(server.n, server.identified)},
             "n": server.n,
             "ordered": plan.domain.ordered,
+            "single": single,
             "refused": server.refused,
             "confidence": confidence,
             "simultaneous": simultaneous,
@@ -97,7 +109,7 @@ class CollectionEstimate:
             "method": spec,
             "below_zero": _below_zero(estimate),
             "remarks": remarks,
-            "marks": _marks(values["above_noise"], spec, server.n, confidence),
+            "marks": _marks(values["above_noise"] if single else None, spec, server.n, confidence),
         }
         return cls(pl.DataFrame(values), about)
 
@@ -121,14 +133,26 @@ class CollectionEstimate:
     def answer(self) -> Answer:
         """What people and programs are told."""
         numbers = heads(self.table, str(self.about["method"]))
-        shown = [
-            Column("label", "value"),
-            Column("above_noise", "", lambda above: MARK if above else ""),
-            *(Column(name, head, "{:.5f}".format) for name, head in numbers.items()),
-            Column("users", "people", "{:,}".format),
-        ]
-        grid = table(self.shown, shown, "llr", title=self.title())
+        shown = [Column("label", "value")]
+        if not self.about["single"]:
+            numbers = {"processed": numbers.get("processed", "frequency")}
+        else:
+            shown.append(Column("above_noise", "", lambda above: MARK if above else ""))
+        shown += [Column(name, head, "{:.5f}".format) for name, head in numbers.items()]
+        shown.append(Column("users", "people", "{:,}".format))
+        rows, align = self.shown, "l" * (len(shown) - len(numbers) - 1) + "r"
+        if "up_to" in rows.columns:
+            top = float(rows["processed"].max())  # type: ignore[arg-type]
+            rows = rows.with_columns(bar=pl.Series([bar(x, top) for x in rows["processed"]]))
+            named = {"up_to": "up to here", "up_to_low": "low", "up_to_high": "high"}
+            columns = list(named.items()) if not self.about["single"] else []
+            shown += [Column(name, head, "{:.4f}".format) for name, head in columns]
+            shown.append(Column("bar", ""))
+            align = align + "r" * (len(shown) - len(align) - 1) + "l"
+        grid = table(rows, shown, align, title=self.title())
         remarks = [str(self.about["marks"]), *self.about["remarks"]]  # type: ignore[misc]
+        if not self.about["single"]:
+            remarks[0] += " Low and high: the interval of the unbiased share up to here, each."
         return Answer([grid, *remarks], {**self.about, "values": self.table})
 
     def render(self, format: str = "text", width: int | None = None) -> str:
@@ -154,12 +178,15 @@ def heads(table: pl.DataFrame, method: str) -> dict[str, str]:
     return {name: head for name, head in shown.items() if head != "none"}
 
 
-def _marks(above: BoolArray, method: str, n: int, level: float) -> str:
-    """What the mark and the numbers of people mean."""
+def _marks(above: BoolArray | None, method: str, n: int, level: float) -> str:
+    """What the mark, where there is one, and the numbers of people mean."""
     column = "frequency" if method == "none" else names.method(method)
+    people = f"The column people is {n:,} times the column {column}."
+    if above is None:
+        return people
     return (
         f"{standing(above)}: with confidence {level:.4g} for all of these at once, somebody holds "
-        f"them. The column people is {n:,} times the column {column}."
+        f"them. {people}"
     )
 
 

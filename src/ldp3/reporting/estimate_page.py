@@ -4,8 +4,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 import polars as pl
+from markupsafe import Markup
 
 from ldp3.collection.estimate_table import heads
+from ldp3.display import distribution
 from ldp3.reporting.html import render, script
 from ldp3.results import names
 
@@ -55,7 +57,17 @@ def estimate_context(
         "heads": [*columns.values(), "people"],
         "rows": [_row(top, row, columns) for row in shown.head(most or len(shown)).to_dicts()],
         "ordered": ordered,
+        "drawing": drawing(answer),
     }
+
+
+def drawing(answer: Estimated) -> str:
+    """The values in order, drawn; nothing where they have none."""
+    if "up_to" not in answer.table.columns:
+        return ""
+    numbers = (answer.table[name].to_numpy() for name in ("processed", "up_to", "up_to_low",
+                                                          "up_to_high"))  # fmt: skip
+    return Markup(distribution(answer.table["label"].to_list(), *numbers))
 
 
 def _row(top: float, row: Mapping[str, Any], columns: Iterable[str]) -> dict[str, Any]:

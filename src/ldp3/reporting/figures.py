@@ -178,12 +178,12 @@ def _write_figures(found: Findings, folder: Path, formats: Sequence[str]) -> lis
     for name, spec in _figures(found, found.epsilons) if kinds else ():
         drawn, files = svg(spec), [folder / f"{name}.{kind}" for kind in kinds]
         for file in files:
-            _save(drawn, file)
+            save_drawing(drawn, file)
         written += files
     return written
 
 
-def _save(drawn: str, file: Path) -> None:
+def save_drawing(drawn: str, file: Path) -> None:
     """In the format that the file's ending says."""
     import vl_convert
 
