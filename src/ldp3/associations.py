@@ -88,6 +88,7 @@ def associated(table: FloatArray, covariance: Covariance, level: float = 0.95) -
     small = rows @ table @ columns.T
     both = np.kron(rows, columns)
     v, low, high = cramer(small, lambda queries: covariance(queries @ both), level)
+    low = low if p_value < 1 - level else 0.0  # what may be independent may have none
     return Association(p_value, v, low, high, level, merged)
 
 

@@ -137,6 +137,10 @@ class TableNoise(Noise):
         """Of weighted sums of the cells, one row of weights each."""
         return self.tables.covariance(self.attributes, queries)
 
+    def of_population(self, queries: FloatArray) -> FloatArray:
+        """The same, for a population that the people at hand are a sample of."""
+        return self.tables.covariance(self.attributes, queries, sampled=True)
+
 
 @dataclass(frozen=True, eq=False)
 class Tables(Mapping[Key, Estimate]):
@@ -308,18 +312,20 @@ class Tables(Mapping[Key, Estimate]):
         """Variance of a group's part, from sums over its answers: w², w²f, and (wf)²."""
         return (answer.base * squares + (answer.slope + 1) * held - mean) / answer.n
 
-    def covariance(self, own: Attributes, queries: FloatArray) -> FloatArray:
+    def covariance(self, own: Attributes, queries: FloatArray, sampled: bool = False) -> FloatArray:
         """That of weighted sums over the cells of a table, one row of weights each.
 
         For the people at hand: groups are drawn without replacement, so what all of them together
-        vary by is taken away.
+        vary by is taken away; not so if they are `sampled` from the population that is meant.
         """
         table = self.table(own)
         rows = np.asarray(queries, dtype=np.float64).reshape(len(queries), *table.shape)
         axes = tuple(range(1, rows.ndim))
         mean = (rows * table).sum(axis=axes)
         flat = rows.reshape(len(rows), -1)
-        total = -((flat * table.ravel()) @ flat.T - np.outer(mean, mean)) / self.n
+        total = np.zeros((len(rows), len(rows)))
+        if not sampled:
+            total -= ((flat * table.ravel()) @ flat.T - np.outer(mean, mean)) / self.n
         for answer, common in self._overlaps(own):
             shape = [self.sizes[a] for a in common]
             w = np.zeros((len(rows), *shape))
@@ -337,23 +343,33 @@ class Tables(Mapping[Key, Estimate]):
     # what people ask
 
     def association(self, first: str | int, second: str | int, level: float = 0.95) -> Association:
-        """Whether two attributes go together, and how much."""
+        """Whether two attributes go together, and how much.
+
+        In the population that the people are a sample of: those at hand never are independent to
+        the last person.
+        """
         found = self[first, second]
         shape = [self.sizes[a] for a in self.attributes((first, second))]
-        return associated(found.frequencies.reshape(shape), self._covariance_of(found), level)
+        noise = self._noise_of(found)
+        return associated(found.frequencies.reshape(shape), noise.of_population, level)
 
     def share(self, of: str | int, *, by: str | int, level: float = 0.95) -> Shares:
-        """The shares of the values of one attribute among people with each value of another."""
+        """The shares of the values of one attribute among people with each value of another.
+
+        Of the people at hand, as all intervals of estimates are.
+        """
         found = self[by, of]
         rows, columns = self.attributes((by, of))
         table = found.frequencies.reshape(self.sizes[rows], self.sizes[columns])
         names = [tuple(map(str, range(self.sizes[a]))) for a in (rows, columns)]
         if self.domain is not None:
             names = [self.domain.parts[a].labels for a in (rows, columns)]
-        return shares_within(table, self._covariance_of(found), level, *names)
+        return shares_within(table, self._noise_of(found).covariance, level, *names)
 
     @staticmethod
-    def _covariance_of(found: Estimate) -> Any:
-        noise = found.noise
-        assert isinstance(noise, TableNoise)
-        return noise.covariance
+    def _noise_of(found: Estimate) -> TableNoise:
+        if not isinstance(found.noise, TableNoise):
+            raise InvalidData(
+                "It is not known how the errors of this scheme's cells hang together."
+            )
+        return found.noise
