@@ -24,7 +24,7 @@ RUNS, PEOPLE = 60, 40_000
 
 def collected(truth: FloatArray, epsilon: float, run: int) -> tuple[Tables, FloatArray]:
     """Tables of people who are a sample, and their own table; a third attribute is even."""
-    rng = stream(run, "association", epsilon)
+    rng = stream(run, "association", str(epsilon))
     scheme = Groups(epsilon, 24, (3, 4, 2), targets=((0, 1), 1))
     held = rng.multinomial(PEOPLE, np.repeat(truth.ravel() / 2, 2))
     return scheme.tables(scheme.simulate(held, rng)), held.reshape(3, 4, 2).sum(axis=2) / PEOPLE
@@ -118,5 +118,5 @@ def test_shares_have_names() -> None:
 
 def test_rows_without_names_are_numbered() -> None:
     found = shares_within(np.array([[0.2, 0.3], [0.0, 0.5]]), lambda q: 1e-6 * q @ q.T)
-    np.testing.assert_allclose(found.share, [[0.4, 0.6], [0, 1]], atol=1e-9)
-    assert list(found.rows) == [0, 1]
+    assert found.share.ravel().tolist() == pytest.approx([0.4, 0.6, 0, 1], abs=1e-9)
+    assert found.to_frame()["among"].to_list() == ["0", "0", "1", "1"]

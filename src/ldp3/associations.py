@@ -223,7 +223,8 @@ def shares_within(
             pair = spread[np.ix_([j, b], [j, b])]
             low[i, j], high[i, j] = fieller(table[i, j], whole[i], pair, z)
     share = np.clip(share, low, high)
-    return Shares(rows or range(a), columns or range(b), share, low, high, level)  # type: ignore[arg-type]
+    names = [given or [str(i) for i in range(d)] for given, d in ((rows, a), (columns, b))]
+    return Shares(names[0], names[1], share, low, high, level)
 
 
 def fieller(part: float, whole: float, spread: FloatArray, z: float) -> tuple[float, float]:

@@ -361,9 +361,7 @@ class Tables(Mapping[Key, Estimate]):
         found = self[by, of]
         rows, columns = self.attributes((by, of))
         table = found.frequencies.reshape(self.sizes[rows], self.sizes[columns])
-        names = [tuple(map(str, range(self.sizes[a]))) for a in (rows, columns)]
-        if self.domain is not None:
-            names = [self.domain.parts[a].labels for a in (rows, columns)]
+        names = [() if self.domain is None else self._domain((a,)).labels for a in (rows, columns)]
         return shares_within(table, self._noise_of(found).covariance, level, *names)
 
     @staticmethod

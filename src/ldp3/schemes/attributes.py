@@ -24,6 +24,7 @@ from ldp3.errors import (
 )
 from ldp3.noise import Noise
 from ldp3.protocols.base import CHUNK, FrequencyOracle, users
+from ldp3.protocols.layout import Numbers
 from ldp3.protocols.subset_selection import SS
 from ldp3.randomness import WORDS
 from ldp3.schemes import shares
@@ -368,12 +369,9 @@ class _Answers(FrequencyOracle):
     def _members(self, reports: Reports) -> Reports:
         return np.unpackbits(reports, axis=1, count=self.ends[-1], bitorder="little")
 
-    def valid(self, reports: Reports) -> BoolArray:
-        fits = super().valid(reports)
-        if not fits.all() or not len(reports):
-            return fits
-        told = np.add.reduceat(self._members(reports), self.ends[:-1], axis=1, dtype=np.int64)
-        return np.asarray((told == [oracle.k for oracle in self.oracles]).all(axis=1))
+    @cached_property
+    def layout(self) -> "_Sets":
+        return _Sets(np.dtype(np.uint8), (-(-self.ends[-1] // 8),), self)
 
     def aggregate(self, reports: Reports) -> Tally:
         """How many reports support each two values, of all attributes."""
@@ -414,6 +412,23 @@ class _Answers(FrequencyOracle):
     @property
     def privacy_ratio(self) -> Fraction:
         return prod((oracle.support_ratio for oracle in self.oracles), start=Fraction(1))
+
+
+@dataclass(frozen=True)
+class _Sets(Numbers):
+    """The sets of all answers, each of the size that its attribute has; no other bits."""
+
+    answers: _Answers
+
+    def fits(self, reports: Reports) -> BoolArray:
+        fits = super().fits(reports)
+        if not fits.all() or not len(reports):
+            return fits
+        ends = self.answers.ends
+        every = np.unpackbits(reports, axis=1, bitorder="little")
+        told = np.add.reduceat(every[:, : ends[-1]], ends[:-1], axis=1, dtype=np.int64)
+        right = (told == [oracle.k for oracle in self.answers.oracles]).all(axis=1)
+        return np.asarray(right & ~every[:, ends[-1] :].any(axis=1))
 
 
 @dataclass(frozen=True, eq=False)

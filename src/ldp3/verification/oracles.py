@@ -15,6 +15,7 @@ from ldp3.verification import (
     independence,
     perturbation,
     privacy,
+    records,
     simulation,
     statements,
     supports,
@@ -45,6 +46,24 @@ CHECKS: tuple[Check, ...] = (
     supports.channel,
     statements.nonce,
 )
+OF_SEVERAL_ATTRIBUTES: tuple[Check, ...] = (  # whole records are estimated by few of them
+    perturbation.one_form,
+    privacy.bounded_ratio,
+    records.enumerated,
+    privacy.audit,
+    records.lot,
+    independence.batches,
+    independence.neighbours,
+    independence.independence,
+    perturbation.generator_alone,
+    perturbation.enough_randomness,
+    perturbation.bad_values,
+    records.tables,
+    estimation.adding_up,
+    estimation.nobody,
+    estimation.validity,
+    simulation.simulation,
+)
 OF_PURE_ORACLES: tuple[Check, ...] = (
     privacy.bounded_supports,
     supports.own_and_others,
@@ -73,8 +92,10 @@ def oracle_findings(
     oracle: FrequencyOracle, seed: int, draws: int, progress: Progress
 ) -> Iterator[Finding]:
     """Every check that applies to `oracle`, as they are made."""
-    checks = CHECKS
+    checks = OF_SEVERAL_ATTRIBUTES if oracle.needs_records else CHECKS
     checks += OF_PURE_ORACLES if isinstance(oracle, PureOracle) else ()
     checks += OF_DEPLOYABLE_ORACLES if oracle.deployable else ()
     setting = f"epsilon={oracle.epsilon:g}, d={oracle.d}"
+    if oracle.needs_records:
+        setting = f"epsilon={oracle.epsilon:g}, sizes={oracle.sizes}"  # type: ignore[attr-defined]
     return examine(checks, OracleCase(oracle, seed, draws), progress, setting)

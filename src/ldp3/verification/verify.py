@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from math import ceil, log2
+from math import ceil, log2, prod
 from pathlib import Path
 from time import process_time
 from types import ModuleType
@@ -44,6 +44,13 @@ SETTINGS = [
     (2.5, 2, 0.1), (4.0, 3, 0.1), (1.5, 300, 0.1), (12.0, 8, 0.1), (1.0, 1500, 0.1),
     (3.0, 5000, 0.05),
 ]  # fmt: skip
+# and for several attributes: their sizes
+RECORDS = [
+    (1.0, (2, 3, 4), 1.0),
+    (2.0, (2, 2, 2, 2), 1.0),
+    (4.0, (3, 5), 0.25),
+    (0.5, (6, 7), 0.25),
+]
 LEAST = 100  # draws
 SILENT = Progress()
 CHECKED: dict[type, Any] = {  # the kinds that have a contract, and who examines them
@@ -146,6 +153,8 @@ def _subjects(thing: Any, kind: type, modules: Sequence[ModuleType]) -> tuple[st
         return canonical_method(thing, *modules), [(build_method(thing, *modules), 1.0)]
     name = specs.canonical(kind, thing, *modules)
     if kind is FrequencyOracle and not isinstance(thing, FrequencyOracle):
+        if specs.class_of(kind, thing, *modules).needs_records:
+            return name, [(_at(thing, modules, e, prod(s), s), share) for e, s, share in RECORDS]
         return name, [(_at(thing, modules, e, d), share) for e, d, share in SETTINGS]
     if kind is Attack and not isinstance(thing, Attack):
         return name, [(attack, 1.0) for attack in _attacks(thing, modules)]
@@ -153,11 +162,11 @@ def _subjects(thing: Any, kind: type, modules: Sequence[ModuleType]) -> tuple[st
 
 
 def _at(
-    thing: Any, modules: Sequence[ModuleType], epsilon: float, d: int
+    thing: Any, modules: Sequence[ModuleType], epsilon: float, d: int, sizes: tuple[int, ...] = ()
 ) -> FrequencyOracle | Finding:
     """The oracle at one setting; one that it refuses with one line is no fault."""
     try:
-        return build_oracle(thing, *modules, epsilon=epsilon, d=d)
+        return build_oracle(thing, *modules, epsilon=epsilon, d=d, sizes=sizes)
     except LDPError as refusal:
         name, where = "Parameters that it cannot serve are refused", f"epsilon={epsilon:g}, d={d}"
         return Finding(name, True, str(refusal), setting=where)
