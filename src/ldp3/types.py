@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
+from itertools import combinations
+from math import prod
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
@@ -12,7 +14,7 @@ from numpy.typing import NDArray
 
 from ldp3 import display
 from ldp3.arrays import BoolArray, FloatArray, IntArray, Total, apportion
-from ldp3.domain import Domain, Records
+from ldp3.domain import Domain, Labels, Records
 from ldp3.errors import (
     MOST_VALUES,
     InvalidData,
@@ -32,6 +34,8 @@ from ldp3.questions import PLACES, Distribution, Quantity, Questions
 
 if TYPE_CHECKING:
     import polars as pl
+
+MOST_CELLS = 2**22  # of all tables of so many attributes, which a run compares
 
 # Of a posterior, what a metric wants and a method answers. A share is the mean, scaled so that all
 # sum to one; a root the square of the mean root, likewise.
@@ -497,6 +501,76 @@ class Table:
 
     def _repr_html_(self) -> str:
         return display.of_table(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Marginals(Dataset):
+    """All tables of so many attributes of a table, one after the other, as a run compares them.
+
+    Each of them has all people, so that frequencies sum to one in each.
+
+    Parameters
+    ----------
+    table, way
+        Whose they are, and of how many attributes each of them is.
+
+    Examples
+    --------
+    >>> from ldp3 import Integers, Records
+    >>> domain = Records([Integers(2, name="a"), Integers(3, name="b")])
+    >>> table = Table("t", domain, np.array([[0, 0], [1, 2]]), np.array([3, 1]))
+    >>> Marginals.of(table, 1).frequencies
+    array([0.75, 0.25, 0.75, 0.  , 0.25])
+    """
+
+    table: Table | None = None
+    way: int = 1
+
+    @classmethod
+    def of(cls, table: Table, way: int) -> "Marginals":
+        """The tables of so many attributes."""
+        targets = list(combinations(range(len(table.names)), way))
+        cells = sum(prod(table.sizes[j] for j in target) for target in targets)
+        if cells > MOST_CELLS:
+            raise InvalidData(
+                f"{table.name}: its tables of {way} attributes have {cells:,} cells, more than "
+                f"{MOST_CELLS:,}: leave columns out, or make fewer values with `top` or `bins`."
+            )
+        views = [table[target] for target in targets]
+        labels = [f"{view.domain.name}: {label}" for view in views for label in view.labels]
+        histogram = np.concatenate([view.histogram for view in views])
+        name = f"{table.name}, {way}-way tables"
+        notes = table.notes if way == 1 else ()  # they are told once
+        return cls(name, Labels(labels), histogram, None, notes, table, way)
+
+    @property
+    def people(self) -> Table:
+        """The table that these are of."""
+        assert self.table is not None
+        return self.table
+
+    @cached_property
+    def n(self) -> int:
+        return self.people.n
+
+    @cached_property
+    def targets(self) -> tuple[tuple[int, ...], ...]:
+        """The attributes of each table, by their numbers."""
+        return tuple(combinations(range(len(self.people.names)), self.way))
+
+    @cached_property
+    def parts(self) -> list[tuple[Dataset, slice]]:
+        """Each table, and where its cells stand among all of them."""
+        views = [self.people[t if self.way > 1 else t[0]] for t in self.targets]
+        ends = np.cumsum([0, *(view.d for view in views)]).tolist()
+        return [(view, slice(*ends[i : i + 2])) for i, view in enumerate(views)]
+
+    @cached_property
+    def digest(self) -> str:
+        return sha256(f"{self.people.digest} {self.way}".encode()).hexdigest()
+
+    def scaled(self, population: int) -> "Marginals":
+        return replace(Marginals.of(self.people.scaled(population), self.way), name=self.name)
 
 
 def one_attribute(data: Dataset | Table) -> Dataset:

@@ -1,18 +1,52 @@
 """What serves what: misfits that were asked for in vain are refused, others left out and said."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ldp3 import specs
 from ldp3.domain import GoesByOrder
 from ldp3.errors import InvalidParameter
-from ldp3.experiment.grid import Choice
+from ldp3.experiment.grid import Choice, Experiment
+from ldp3.protocols.base import FrequencyOracle
 from ldp3.results import names
-from ldp3.types import Dataset
+from ldp3.results.axes import Cell
+from ldp3.schemes.attributes import RecordScheme
+from ldp3.types import Dataset, Marginals
 
 if TYPE_CHECKING:
     from ldp3.experiment.simulator import Simulator
+
+
+def suited(experiment: Experiment, modules: Sequence[ModuleType]) -> list[Cell]:
+    """The cells whose protocol is for as many attributes as the data have."""
+    several = {data.name: isinstance(data, Marginals) for data in experiment.datasets}
+    needs = {
+        choice.spec: specs.class_of(FrequencyOracle, choice.thing, *modules).needs_records
+        for choice in experiment.protocols
+    }
+    for choice in experiment.protocols:
+        if choice.asked and needs[choice.spec] not in several.values():
+            raise InvalidParameter(
+                f"{choice.spec} is for several attributes, read together with `columns`."
+                if needs[choice.spec]
+                else f"{choice.spec} is for one attribute; for several there are groups, pairs, "
+                f"smp, spl and joint."
+            )
+    found = [cell for cell in experiment.cells if needs[cell.protocol] == several[cell.dataset]]
+    if not found:
+        raise InvalidParameter("None of these protocols is for data with so many attributes.")
+    return found
+
+
+def tells(oracle: FrequencyOracle, data: Dataset) -> bool:
+    """Whether a protocol can tell what is compared: some tables it does not ask for."""
+    if not isinstance(data, Marginals):
+        return True
+    assert isinstance(oracle, RecordScheme)
+    return set(data.targets) <= set(oracle.wanted)
 
 
 def refuse_misfits(simulator: "Simulator") -> None:
@@ -65,8 +99,13 @@ def _by_users(simulator: "Simulator") -> list[str]:
 
 def _protocols_left_out(simulator: "Simulator") -> list[str]:
     oracles = {cell.protocol: simulator.oracle(cell) for cell in simulator.every_cell}
+    untold = [
+        f"{names.protocol(cell.protocol)} does not tell {cell.dataset}: left out there."
+        for cell in simulator.every_cell
+        if not tells(simulator.oracle(cell), simulator.datasets[cell.dataset])
+    ]
     by_order = [names.protocol(spec) for spec, oracle in oracles.items() if oracle.needs_order]
-    return [note for called in by_order for note in _unordered(simulator, called)]
+    return [*untold, *(note for called in by_order for note in _unordered(simulator, called))]
 
 
 def _attacks_left_out(simulator: "Simulator") -> list[str]:

@@ -35,7 +35,7 @@ from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import PostProcessor, build_method, canonical_method
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.results.axes import Cell
-from ldp3.types import Dataset, Table, one_attribute
+from ldp3.types import Dataset, Marginals, Table, one_attribute
 
 Way = Literal["exact", "users"]
 Reference = Literal["truth", "raw"]
@@ -226,13 +226,18 @@ def experiment(
     targets: str | Sequence[str] = "top:10",
 ) -> Experiment:
     """The experiment that people mean: names looked up, sets opened, doubles and nonsense out."""
+    if all(isinstance(one, Table) for one in datasets):  # what is usual is another thing there
+        protocols, methods = (
+            "attributes" if given in ("paper", ["paper"]) else given
+            for given in (protocols, methods)
+        )
     paths = tuple(real_path(as_path(p, "a plug-in")) for p in several(plugins, "`plugins`"))
     modules = load_plugins(paths)
     compared = choices(Metric, metrics, modules)
     chosen = _made_for(compared, choices(PostProcessor, methods, modules), modules)
     none = choices(PostProcessor, "none", modules)
     return Experiment(
-        datasets=_told_apart([one_attribute(one) for one in datasets]),
+        datasets=_told_apart(_compared(datasets, attacks)),
         epsilons=_budgets(epsilons),
         protocols=choices(FrequencyOracle, protocols, modules),
         methods=none + tuple(c for c in chosen if c.spec != "none"),
@@ -248,6 +253,17 @@ def experiment(
         fake_users=fake_numbers(fake_users),
         targets=named_targets(targets),
     )
+
+
+def _compared(datasets: Sequence[Dataset | Table], attacks: object) -> list[Dataset]:
+    """The datasets; of a table its tables of one attribute, and those of two."""
+    found: list[Dataset] = []
+    for data in datasets:
+        if isinstance(data, Table) and attacks == "none":
+            found += [Marginals.of(data, way) for way in (1, 2)]
+        else:
+            found.append(one_attribute(data))
+    return found
 
 
 def _made_for(

@@ -6,6 +6,7 @@ Cells draw from streams that their own description names, so the numbers depend 
 import time
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -20,11 +21,13 @@ from ldp3.experiment.outcomes import Block, Outcome, exact_sums
 from ldp3.metrics.base import build_metric
 from ldp3.noise import PureNoise
 from ldp3.plugins import plugin
-from ldp3.postprocessing.base import build_method
+from ldp3.postprocessing.base import PostProcessor, build_method
 from ldp3.protocols.base import FrequencyOracle, build_oracle, users_between
 from ldp3.randomness import stream
 from ldp3.results.axes import Cell
-from ldp3.types import Estimate, Tally
+from ldp3.schemes.attributes import RecordScheme
+from ldp3.tables import Tables
+from ldp3.types import Dataset, Estimate, Marginals, Tally
 
 FIRST, LATER = 10, 4  # the limit of exact simulation: first every repeat, later one of so many
 
@@ -41,12 +44,13 @@ class Simulator:
         self.sources = [path.read_bytes() for path in files] if sources is None else sources
         self._modules = [plugin(*pair) for pair in zip(files, self.sources, strict=True)]
         self.experiment = experiment
-        self.every_cell = experiment.cells  # also those that are not possible
+        self.every_cell = applicability.suited(experiment, self._modules)  # not all are possible
         self.datasets = {data.name: data for data in experiment.datasets}
         self.methods = [build_method(c.thing, *self._modules) for c in experiment.methods]
         made = [build_metric(c.thing, *self._modules) for c in experiment.metrics]
         self.metrics = {name: [m.for_data(d) for m in made] for name, d in self.datasets.items()}
-        self._oracles: dict[tuple[str, float, int], FrequencyOracle] = {}
+        self._measures = {name: [m.on(d) for m in made] for name, d in self.datasets.items()}
+        self._oracles: dict[tuple[str, float, tuple[int, ...]], FrequencyOracle] = {}
         self._applies: dict[tuple[str, float, str], BoolArray] = {}
         self._limits: dict[tuple[str, float, str], SeparableOracle | None] = {}
         self.attackers = Attackers(experiment, self._modules, self._streams)
@@ -64,6 +68,7 @@ class Simulator:
             for cell in self.every_cell
             if self.attackers.can(cell, self.oracle(cell))
             and self.datasets[cell.dataset].domain.suits(self.oracle(cell))
+            and applicability.tells(self.oracle(cell), self.datasets[cell.dataset])
         ]
 
     @property
@@ -73,11 +78,13 @@ class Simulator:
 
     def oracle(self, cell: Cell) -> FrequencyOracle:
         """The protocol of a cell."""
-        place = cell.protocol, cell.epsilon, self.datasets[cell.dataset].d
+        data = self.datasets[cell.dataset]
+        sizes = data.people.sizes if isinstance(data, Marginals) else ()
+        place = cell.protocol, cell.epsilon, sizes or (data.d,)
         if place not in self._oracles:
             thing = next(c.thing for c in self.experiment.protocols if c.spec == cell.protocol)
             self._oracles[place] = build_oracle(
-                thing, *self._modules, epsilon=cell.epsilon, d=place[2]
+                thing, *self._modules, epsilon=cell.epsilon, d=prod(place[2]), sizes=sizes
             )
         return self._oracles[place]
 
@@ -140,6 +147,10 @@ class Simulator:
 
     def _honest(self, cell: Cell, chunks: range) -> Tally:
         oracle, data = self.oracle(cell), self.datasets[cell.dataset]
+        if self.way(cell) == "exact" and isinstance(data, Marginals):
+            assert isinstance(oracle, RecordScheme)
+            people = data.people
+            return oracle.simulate_records(people.records, people.counts, self._rng(cell, 0))
         if self.way(cell) == "exact":
             return oracle.simulate(data.histogram, self._rng(cell, 0))
         tally = None
@@ -156,12 +167,19 @@ class Simulator:
         return tally
 
     def users(self, cell: Cell, start: int, stop: int) -> IntArray:
-        """The values of some users of a cell, in order of value."""
-        return users_between(self._ends[cell.dataset], start, stop)
+        """The values of some users of a cell, in order of value; of records their numbers."""
+        data = self.datasets[cell.dataset]
+        places = users_between(self._ends[cell.dataset], start, stop)
+        if not isinstance(data, Marginals):
+            return places
+        return data.people.domain.codes(data.people.records[places])
 
-    def estimate(self, cell: Cell, tally: Tally) -> Estimate:
+    def estimate(self, cell: Cell, tally: Tally) -> Estimate | Tables:
         """What a cell's protocol makes of its tally."""
-        oracle = self.oracle(cell)
+        oracle, data = self.oracle(cell), self.datasets[cell.dataset]
+        if isinstance(data, Marginals):
+            assert isinstance(oracle, RecordScheme)
+            return oracle.tables(tally, data.people.domain)
         estimate = oracle.estimate(tally)
         if not isinstance(estimate, Estimate):
             raise InvalidData(f"{site(oracle.estimate)}: estimate must give an Estimate.")
@@ -169,16 +187,18 @@ class Simulator:
         _require_numbers(oracle.estimate, estimate.frequencies)
         return estimate
 
-    def frequencies(self, cell: Cell, estimate: Estimate, wanted: BoolArray | None) -> FloatArray:
+    def frequencies(
+        self, cell: Cell, estimate: Estimate | Tables, wanted: BoolArray | None
+    ) -> FloatArray:
         """Every method on the one estimate of a cell, by method and value; NaN if not wanted."""
-        oracle = self.oracle(cell)
-        out = np.full((len(self.methods), oracle.d), np.nan)
+        data = self.datasets[cell.dataset]
+        out = np.full((len(self.methods), data.d), np.nan)
         for i in np.flatnonzero(self.applies(cell) if wanted is None else wanted):
-            f = self.methods[i](estimate)
-            if np.shape(f) != (oracle.d,) or not np.isfinite(f).all():
+            f = _refined(self.methods[i], estimate, data)
+            if np.shape(f) != (data.d,) or not np.isfinite(f).all():
                 raise InvalidData(
                     f"{site(self.methods[i].refine)}: {self.experiment.methods[i].spec}: "
-                    f"frequencies must be {oracle.d} finite "
+                    f"frequencies must be {data.d} finite "
                     f"numbers, got shape {np.shape(f)} after {cell.protocol}."
                 )
             out[i] = f
@@ -191,12 +211,14 @@ class Simulator:
         reference = truth if self.experiment.reference == "truth" else frequencies[0]
         out = np.full((len(frequencies), len(metrics)), np.nan)
         for i in np.flatnonzero(~np.isnan(frequencies[:, 0])):
-            out[i] = [metric(reference, frequencies[i]) for metric in metrics]
+            out[i] = [
+                measure(reference, frequencies[i]) for measure in self._measures[cell.dataset]
+            ]
             for metric in (m for m, v in zip(metrics, out[i], strict=True) if np.isnan(v)):
                 raise InvalidData(f"{site(metric.compare)}: compare must give a number, got nan.")
         return out
 
-    def limits(self, cell: Cell, estimate: Estimate) -> FloatArray:
+    def limits(self, cell: Cell, estimate: Estimate | Tables) -> FloatArray:
         """What the separable oracle scores, and as a distribution, by metric; NaN if nothing.
 
         It costs about as much as exact simulation, so in a long run it is not always asked.
@@ -204,7 +226,7 @@ class Simulator:
         metrics, truth = self.metrics[cell.dataset], self.datasets[cell.dataset].frequencies
         due = self.way(cell) == "users" or cell.repeat < FIRST or cell.repeat % LATER == 0
         rule = self._limit(cell) if due else None
-        if rule is None:
+        if rule is None or isinstance(estimate, Tables):
             return np.full((2, len(metrics)), np.nan)
         return rule.scores(estimate, truth, metrics)
 
@@ -212,6 +234,7 @@ class Simulator:
         """Whether a cell should have a limit, if its protocol is one that can have it."""
         ex = self.experiment
         measurable = any(metric.bayes is not None for metric in self.metrics[cell.dataset])
+        measurable = measurable and not isinstance(self.datasets[cell.dataset], Marginals)
         return ex.limit and ex.reference == "truth" and cell.attack == "none" and measurable
 
     def _limit(self, cell: Cell) -> SeparableOracle | None:
@@ -238,7 +261,19 @@ class Simulator:
     @cached_property
     def _ends(self) -> dict[str, IntArray]:
         """Cumulated histograms: who holds what, in order of value."""
-        return {name: np.cumsum(data.histogram) for name, data in self.datasets.items()}
+        return {
+            name: np.cumsum(data.people.counts if isinstance(data, Marginals) else data.histogram)
+            for name, data in self.datasets.items()
+        }
+
+
+def _refined(method: PostProcessor, estimate: Estimate | Tables, data: Dataset) -> FloatArray:
+    """What a method makes of an estimate; of tables, all that are compared one after the other."""
+    if isinstance(estimate, Estimate):
+        return method(estimate)
+    assert isinstance(data, Marginals)
+    found = {estimate.attributes(key): f for key, f in method(estimate).items()}
+    return np.concatenate([np.ravel(found[target]) for target in data.targets])
 
 
 _kept: dict[str, Simulator] = {}  # what this process works on

@@ -1,7 +1,9 @@
 """What a metric promises."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import fmean
 from types import ModuleType
 from typing import ClassVar, Literal, Self
 
@@ -10,7 +12,7 @@ import numpy as np
 from ldp3 import specs
 from ldp3.arrays import FloatArray
 from ldp3.errors import InvalidData, as_floats, needing_full, require_finite, site
-from ldp3.types import Dataset, Point
+from ldp3.types import Dataset, Marginals, Point
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,13 @@ class Metric(ABC):
     def for_data(self, data: Dataset) -> Self:  # noqa: ARG002
         """This metric with what it needs to know of the dataset filled in."""
         return self
+
+    def on(self, data: Dataset) -> Callable[[FloatArray, FloatArray], float]:
+        """What measures it on a dataset; on several tables, the mean over them."""
+        if not isinstance(data, Marginals):
+            return self.for_data(data)
+        parts = [(self.for_data(part), own) for part, own in data.parts]
+        return lambda truth, f: fmean(metric(truth[own], f[own]) for metric, own in parts)
 
 
 def build_metric(spec: object, *plugins: ModuleType) -> Metric:

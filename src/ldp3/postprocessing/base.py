@@ -60,6 +60,7 @@ class PostProcessor(ABC):
             "none", "base_pos", "norm", "norm_cut", "norm_sub", "norm_mul", "power", "power_ns",
         ),
         "usual": ("none", "norm_sub"),  # what is often deployed without looking
+        "attributes": ("none", "norm_sub", "multiscale", "interactions"),  # for several of them
     }  # fmt: skip
 
     @overload

@@ -68,6 +68,7 @@ class FrequencyOracle(ABC):
     sets: ClassVar[dict[str, tuple[str, ...]]] = {  # that people name as one
         "paper": ("grr", "rappor", "oue", "blh", "olh", "ss"),
         "usual": ("grr", "oue", "olh"),  # what is often deployed without looking
+        "attributes": ("groups", "pairs", "smp"),  # for several of them
     }
 
     epsilon: float

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from hashlib import file_digest
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,12 @@ import numpy as np
 import polars as pl
 
 from ldp3.answers import read_csv, write_csv
-from ldp3.domain import Domain
+from ldp3.domain import Domain, Records
 from ldp3.errors import InvalidData, InvalidParameter, short, whole
 from ldp3.files import read_json, seal, sync_file, sync_folder, whole_file, write_lines
 from ldp3.results.axes import LIMITS, SCHEMA
 from ldp3.sandbox import Unreadable, collect, decoded, decoding_error
-from ldp3.types import Dataset
+from ldp3.types import Dataset, Marginals, Table
 
 FOLDER = ("table", "means", "estimates")
 DATASETS = "datasets.json"
@@ -116,10 +117,19 @@ def read(target: Path) -> tuple[dict[str, Any], dict[str, pl.DataFrame], dict[st
 
 def _described(datasets: Mapping[str, Dataset]) -> list[dict[str, Any]]:
     """What values there are and how many users hold each, of all datasets."""
-    return [
-        {"name": name, "domain": data.domain.describe(), "users": data.histogram.tolist()}
-        for name, data in datasets.items()
-    ]
+    return [{"name": name, **_content(data)} for name, data in datasets.items()]
+
+
+def _content(data: Dataset) -> dict[str, Any]:
+    if not isinstance(data, Marginals):
+        return {"domain": data.domain.describe(), "users": data.histogram.tolist()}
+    people = data.people
+    return {
+        "domain": people.domain.describe(),
+        "users": people.counts.tolist(),
+        "records": people.records.tolist(),
+        "way": data.way,
+    }
 
 
 def _read_datasets(path: Path) -> dict[str, Dataset]:
@@ -133,14 +143,25 @@ def _read_datasets(path: Path) -> dict[str, Dataset]:
 
 
 def _read_dataset(given: object, source: str) -> Dataset:
-    if not isinstance(given, dict) or set(given) != {"name", "domain", "users"}:
+    shape, own = {"name", "domain", "users"}, set(given) if isinstance(given, dict) else set()
+    if not isinstance(given, dict) or own not in (shape, {*shape, "records", "way"}):
         raise InvalidData(f"{source!r} is not of these results: {short(given, 60)} is no dataset.")
     name, users = given["name"], given["users"]
     if not isinstance(name, str):
         raise InvalidData(f"{source!r}: the name of a dataset is a text, got {short(name, 60)}.")
     if not isinstance(users, list) or not all(whole(each, 0, 2**62) for each in users):
         raise InvalidData(f"{source!r}: `users`, how many hold each value, are whole numbers.")
-    return Dataset(name, Domain.read(given["domain"], source), np.array(users, dtype=np.int64))
+    domain, counts = Domain.read(given["domain"], source), np.array(users, dtype=np.int64)
+    if "records" not in given:
+        return Dataset(name, domain, counts)
+    try:
+        records = np.array(given["records"], dtype=np.int64)
+    except (TypeError, ValueError, OverflowError):
+        records = np.empty(0, dtype=np.int64)
+    if not isinstance(domain, Records) or not whole(given["way"], 1, len(domain.parts)):
+        raise InvalidData(f"{source!r}: tables are of some of the attributes of records.")
+    table = Table(name, domain, records, counts)
+    return replace(Marginals.of(table, given["way"]), name=name)
 
 
 def is_table(path: Path) -> bool:

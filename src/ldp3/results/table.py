@@ -122,7 +122,7 @@ class Results:
                 "A new metric needs the estimates of every repeat: run with `keep_estimates`."
             )
         measure, spec = build_metric(metric), specs.canonical(Metric, metric)
-        measures = {name: measure.for_data(data) for name, data in self.datasets.items()}
+        measures = {name: measure.on(data) for name, data in self.datasets.items()}
         kept = self.estimates.with_columns(reference=self._reference())
         values = [
             measures[name](np.asarray(reference), np.asarray(f))
