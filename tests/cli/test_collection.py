@@ -191,12 +191,30 @@ def test_as_many_bins_as_the_noise_is_worth_with_round_edges(folder: Path, run: 
     assert [domain.d for domain in domains] == [60, 12, 1_000]
     for line, said in (
         (f"plan -p sw {auto} -o x.json", "belong together"),
-        ("plan -p sw --bins 8 --within 0:1 -e 1 --population 9 -o x.json", "belong together"),
+        ("plan -p sw --bins 8 --within 0:1 -e 1 --population 9 -o x.json", "leave it out"),
         ("plan -p sw --bins auto -e 1 --population 9 -o x.json", "needs the range to cut"),
         (f"plan -p sw {auto} --population 0 -o x.json", "must be at least 1"),
     ):
         code, _, err = run(line)
         assert (code, said in err) == (2, True), err
+
+
+def test_a_goal_chooses_the_protocol_and_says_why(folder: Path, run: Run) -> None:
+    for goal, n in (("mean", 10**7), ("quantiles", 1_000), ("distribution", 1_000)):
+        asked = f"plan --goal {goal} -e 1 --bins auto --within 0:100 --population {n} -o g.json"
+        code, out, _ = run(f"{asked} --name {goal}")
+        assert code == 0
+        assert f"for --goal {goal}: " in out
+        assert Plan.load(folder / "g.json").protocol == "sw"
+        (folder / "g.json").unlink()
+    for wrong, said in (
+        ("plan -p sw --goal mean -e 1 --bins 9 --within 0:9 -o x.json", "and not both"),
+        ("plan -e 1 --bins 9 --within 0:9 -o x.json", "A protocol is needed"),
+        ("plan --goal mean -e 1 --domain pages.txt -o x.json", "goes by an order, and"),
+    ):
+        code, _, err = run(wrong)
+        assert code == 2
+        assert said in err
 
 
 NEIGHBOURS = '''

@@ -1,8 +1,8 @@
 """`ldp3 plan`."""
 
-from math import ceil, inf, log2, sinh, sqrt
+from math import ceil, inf, log2, sinh, sqrt, tanh
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -12,6 +12,10 @@ from ldp3.cli.console import Console
 from ldp3.errors import InvalidParameter, require
 from ldp3.printing import show, terminal_width, visible, wrapped
 
+Goal = Literal["mean", "distribution", "quantiles"]
+FEW = 5_000  # reports, counted by what each tells, below which a square wave alone is as good
+MIXTURE = "sw"
+
 if TYPE_CHECKING:
     from ldp3.domain import Domain
     from ldp3.edges import Edges
@@ -19,7 +23,10 @@ if TYPE_CHECKING:
 
 def plan(
     *,
-    protocol: Annotated[str, options.PROTOCOL_NAMES, Parameter(name=["--protocol", "-p"])],
+    protocol: Annotated[
+        str | None, options.PROTOCOL_NAMES, Parameter(name=["--protocol", "-p"])
+    ] = None,
+    goal: Goal | None = None,
     epsilon: options.Epsilon,
     output: options.Output,
     method: options.Method = None,
@@ -45,6 +52,9 @@ def plan(
     ----------
     protocol
         Protocol, such as oue or "olh(g=4)".
+    goal
+        What numbers are collected for, in place of a protocol: it chooses one. With --population it
+        knows how much of the distribution the noise will leave.
     domain
         File with every possible value, one per row.
     domain_size
@@ -60,7 +70,7 @@ def plan(
     within
         Range to cut into bins, low:high, or into a grid, low:high,low:high, without upper ends.
     population
-        How many people will report, for --bins auto.
+        How many people will report, for --bins auto and --goal.
     other
         The label that stands for every value outside the domain, added to it if it is not there.
         Without it, clients refuse such values.
@@ -95,10 +105,19 @@ def plan(
         raise InvalidParameter("--shuffled, --batch and --delta belong together: give all three.")
     require_no_input(output, [domain, *plugins])
     console = Console(quiet=quiet)
-    if (bins == "auto") != (population is not None):
+    if (protocol is None) == (goal is None):
+        raise InvalidParameter(
+            "A protocol is needed: give -p, or for numbers --goal, and not both."
+        )
+    if bins == "auto" and population is None:
         raise InvalidParameter("--bins auto and --population belong together: give both.")
+    if population is not None and bins != "auto" and goal is None:
+        raise InvalidParameter("--population is for --bins auto and --goal: leave it out.")
+    chosen = ""
+    if protocol is None:
+        protocol, chosen = _suited(goal or "mean", epsilon, population)
     values: Domain
-    if population is not None:
+    if bins == "auto" and population is not None:
         cls = look_up(FrequencyOracle, specs.parse(protocol)[0], *load_plugins(plugins))
         values = Bins(_worth(epsilon, population, cls.needs_order, within), other=other)
     else:
@@ -128,6 +147,8 @@ def plan(
         show(f"bins {values.label(0)} … {values.label(values.size - 1)}, cut by the clients")
     if isinstance(values, Grid):
         show(f"{values.form}, cut by the clients")
+    if chosen:
+        show(f"for --goal {goal}: {chosen}")
     show(f"identifier {made.identifier[:14]}")
     show(
         f"{made.report_bytes:,} bytes a report: {payload:,} for {made.oracle.report_bits:,} bits, "
@@ -138,6 +159,17 @@ def plan(
         + ("" if method else f": {WHY[made.method]}")
     )
     show("\n".join(wrapped(line, terminal_width()) for line in ledger(made.epsilon, made.shuffled)))
+
+
+def _suited(goal: Goal, epsilon: float, population: int | None) -> tuple[str, str]:
+    """The protocol for a goal, and why: by `python -m benchmarks.numbers goals`."""
+    require(epsilon > 0, "`epsilon`", "must be > 0", epsilon)
+    if goal == "mean":
+        return "sw", "the average report of SW tells the mean best"
+    told = inf if population is None else population * tanh(epsilon / 2) ** 2
+    if told < FEW:
+        return "sw", "so few reports tell the coarse shape only, which SW does best"
+    return MIXTURE, "half of the people tell the coarse shape, half the steps in it"
 
 
 def _values(
