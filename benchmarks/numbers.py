@@ -47,7 +47,7 @@ def delays() -> tuple[IntArray, FloatArray]:
     data = ldp3.load("delays")
     histogram = data.histogram[:72].copy()
     histogram[-1] += data.histogram[72:].sum()
-    return histogram, -45 + 5.0 * np.arange(73)
+    return histogram, np.linspace(-45.0, 315.0, 73)
 
 
 def shapes(d: int) -> Iterator[tuple[str, FloatArray]]:
@@ -56,8 +56,8 @@ def shapes(d: int) -> Iterator[tuple[str, FloatArray]]:
     ages = np.exp(-(((x - 0.38) / 0.22) ** 2)) + 0.5 * np.exp(-(((x - 0.75) / 0.08) ** 2))
     yield "ages, heaped at tens", ages * np.where(np.arange(d) % max(d // 10, 1) == 0, 4, 1)
     yield "waiting times", np.exp(-8 * x)
-    hours = sum(a * np.exp(-(((x - m) / s) ** 2)) for a, m, s in
-                ((1, 0.33, 0.03), (0.7, 0.52, 0.05), (1.2, 0.74, 0.06)))  # fmt: skip
+    hours = np.sum([a * np.exp(-(((x - m) / s) ** 2)) for a, m, s in
+                ((1, 0.33, 0.03), (0.7, 0.52, 0.05), (1.2, 0.74, 0.06))], axis=0)  # fmt: skip
     yield "hours, three peaks", hours + 0.02
     incomes = np.exp(-((np.log(x / 0.18) / 0.7) ** 2) / 2) / x
     yield "incomes", np.where(np.arange(d) % max(d // 25, 1) == 0, 3, 1) * incomes
@@ -105,15 +105,15 @@ def get() -> None:
         for epsilon in EPSILONS:
             cells: list[str] = []
             for protocol, method in ways:
-                off = []
+                off: list[list[float]] = []
                 for run in range(REPEATS):
                     found, f = processed(protocol, method, epsilon, people, (n, epsilon, run))
                     mean = ldp3.Estimate(found.frequencies, found.tally, found.noise, found.channel,
                                          ldp3.Bins(edges.tolist())).mean()  # fmt: skip
                     places = [abs(quantile(f, q, edges) - quantile(truth, q, edges))
                               for q in (0.5, 0.9)]  # fmt: skip
-                    off.append([abs(mean.value - truth @ middles), (mean.high - mean.low) / 2,
-                                *places])  # fmt: skip
+                    half, true = (mean.high - mean.low) / 2, float(truth @ middles)
+                    off.append([abs(mean.value - true), half, *places])
                 mine = np.mean(off, axis=0)
                 cells.append(f"{figures(mine[0])}, ± {figures(mine[1])}")
                 cells += map(figures, mine[2:])

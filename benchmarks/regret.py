@@ -1,11 +1,12 @@
 """Can the forecast be believed? Regret and coverage of recommendations on data nobody tuned on.
 
-    python -m benchmarks.regret [--cells N] [--counts FILE …] [--ordered-counts FILE …]
+    python -m benchmarks.regret [--cells N] [--numbers] [--counts FILE …] [--ordered-counts FILE …]
 
 From each dataset small samples are drawn and `recommend` asked for one ε and three metrics (EMD
 too, where values are ordered). What is best on the dataset itself, scaled to as many users, is
 found by exact simulation of everything, with the luck of the raw noise taken out; then it and what
 was recommended are compared in other collections, so that no luck counts.
+With --numbers the datasets are those of `benchmarks.numbers`, and the metrics those of an order.
 Printed for each question: *regret*, how much more error the recommended one makes than the best
 there is; how much more than the best of no post-processing and Norm-Sub; whether the stated
 interval holds the true error. Populations with exact ties (uniform, steps) are summed up apart.
@@ -21,8 +22,9 @@ import numpy as np
 import polars as pl
 
 import ldp3
+from benchmarks.numbers import shapes
 from ldp3.arrays import apportion
-from ldp3.domain import Labels
+from ldp3.domain import Integers, Labels
 from ldp3.noise import PureNoise
 from ldp3.recommendation.contest import CONTROLS, controlled, raw_errors
 from ldp3.recommendation.requirements import with_designs
@@ -40,10 +42,14 @@ SPECS = [
 ]
 TIED = ["uniform(d=32, n=1_000_000)", "steps(d=60, n=1_000_000)"]
 BASE = "none", "norm_sub"
+NUMBERS, BINS = ["emd", "ks", "quantile"], (32, 100)
 
 
 def datasets(given: argparse.Namespace) -> list[Dataset]:
     """Ours, random ones, and a person's own."""
+    if given.numbers:
+        return [Dataset(f"{name}, d={d}", Integers(d, ordered=True), apportion(law, 10**9))
+                for d in BINS for name, law in shapes(d) if given.only in name]  # fmt: skip
     made = [ldp3.load(spec) for spec in (*SPECS, *TIED)]
     rng = np.random.default_rng(20261116)
     for alpha, d in ((0.3, 20), (1.0, 50), (3.0, 12)):
@@ -61,12 +67,12 @@ def _named(name: str, weights: object) -> Dataset:
     return Dataset(name, Labels([f"v{i}" for i in range(len(counts))]), counts)
 
 
-def questions(data: Dataset, cell: int) -> Iterator[dict[str, object]]:
+def questions(data: Dataset, cell: int, numbers: bool) -> Iterator[dict[str, object]]:
     """One row for each metric; the cell says how large the sample is, the population, and ε."""
     every = list(product(SAMPLES, TIMES, EPSILONS))
     rng = ldp3.stream(cell, "regret", data.name)
     people, times, epsilon = every[int(rng.integers(len(every)))]
-    metrics = [*METRICS, *(["emd"] if data.ordered else [])]
+    metrics = NUMBERS if numbers else [*METRICS, *(["emd"] if data.ordered else [])]
     few = replace(data, histogram=rng.multinomial(people, data.frequencies), values=None)
     began = time.process_time()
     found = ldp3.recommend(few, epsilon, metrics=metrics, population=people * times, seed=cell)
@@ -151,12 +157,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--first", type=int, default=0, help="which of them comes first")
     parser.add_argument("--counts", nargs="*", default=[])
     parser.add_argument("--ordered-counts", nargs="*", default=[])
+    parser.add_argument("--numbers", action="store_true", help="numbers, and metrics of an order")
     parser.add_argument("--only", default="")
     given = parser.parse_args(arguments)
     rows: list[dict[str, object]] = []
     for cell in range(given.first, given.first + given.cells):
         for data in datasets(given):
-            for row in questions(data, cell):
+            for row in questions(data, cell, given.numbers):
                 rows.append(row)
                 print(row, flush=True)
         summed_up(rows)

@@ -24,9 +24,8 @@ from ldp3.experiment.outcomes import Outcome
 from ldp3.experiment.schedule import Wanted
 from ldp3.experiment.simulator import Simulator
 from ldp3.noise import PureNoise
-from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import PostProcessor
-from ldp3.protocols.base import PureOracle, build_oracle
+from ldp3.protocols.base import PureOracle
 from ldp3.recommendation import race
 from ldp3.recommendation.populations import Populations
 from ldp3.recommendation.race import Rules, Standing
@@ -242,17 +241,9 @@ class Contest:
 
 
 def looks_of(ex: Experiment) -> tuple[tuple[int, ...], int]:
-    """Repeats after which a contest looks, and how many it affords for all combinations.
-
-    Errors that hang together take slow methods.
-    """
-    modules, (data, *_) = load_plugins(ex.plugins), ex.datasets
-    made = [build_oracle(c.thing, *modules, epsilon=ex.epsilons[0], d=data.d) for c in ex.protocols]
-    there = (oracle for oracle in made if data.domain.suits(oracle))
-    slow = any(oracle.correlated for oracle in there)
-    return race.looks(data.d, slow), race.afforded(
-        data.d, len(ex.protocols) * len(ex.methods), slow
-    )
+    """Repeats after which a contest looks, and how many it affords for all combinations."""
+    d = ex.datasets[0].d
+    return race.looks(d), race.afforded(d, len(ex.protocols) * len(ex.methods))
 
 
 def raw_errors(variance: FloatArray) -> FloatArray:

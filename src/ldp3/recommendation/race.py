@@ -37,7 +37,6 @@ from ldp3.recommendation.populations import MANY
 
 AFFORDED = {32: 4, MANY: 2}  # repeats of everything, up to so many values; beyond, one
 MANY_TAKE_PART = 150  # combinations: fewer may run more often
-FEW_REPEATS = 2  # where methods take a hundred times as long
 DEARER = 3  # what is left costs so many times the mean: good methods are slow
 DOUBLINGS = 3  # of the repeats, with what was saved on combinations that have left
 DECIDED = 0.9  # share of the sample in the uncertainty from which on a larger one is needed
@@ -84,25 +83,24 @@ class Rules:
         return after <= self.afforded or bool(spent.sum() + more <= self.afforded * len(spent))
 
 
-def looks(d: int, slow: bool = False) -> tuple[int, ...]:
+def looks(d: int) -> tuple[int, ...]:
     """Repeats on each population at each look; the last ones are for the few that are left."""
-    most = _for_many(d, slow)
-    more = 0 if slow or most == 1 else DOUBLINGS
+    most = _for_many(d)
+    more = 0 if most == 1 else DOUBLINGS
     return (
         *(2**k for k in range((most - 1).bit_length())),
         *(most * 2**k for k in range(more + 1)),
     )
 
 
-def afforded(d: int, combinations: int, slow: bool = False) -> int:
+def afforded(d: int, combinations: int) -> int:
     """Repeats for every combination: more where few take part."""
-    return min(_for_many(d, slow) * max(MANY_TAKE_PART // combinations, 1), looks(d, slow)[-1])
+    return min(_for_many(d) * max(MANY_TAKE_PART // combinations, 1), looks(d)[-1])
 
 
-def _for_many(d: int, slow: bool) -> int:
-    """Fewer for many values or slow methods, where they cost more."""
-    most = next((repeats for values, repeats in AFFORDED.items() if d <= values), 1)
-    return min(most, FEW_REPEATS) if slow else most
+def _for_many(d: int) -> int:
+    """Fewer for many values, where they cost more."""
+    return next((repeats for values, repeats in AFFORDED.items() if d <= values), 1)
 
 
 @dataclass(frozen=True, eq=False)
