@@ -8,9 +8,8 @@ from scipy import stats
 
 import ldp3
 from ldp3 import stream
-from ldp3.experiment.grid import experiment
 from ldp3.recommendation import race
-from ldp3.recommendation.contest import controlled, looks_of, raw_errors
+from ldp3.recommendation.contest import controlled, raw_errors
 from ldp3.recommendation.populations import Populations
 
 ALPHA = 1e-6
@@ -67,17 +66,6 @@ def test_protocols_of_a_set_that_are_noisier_are_left_out_and_those_that_were_na
     assert "grr" not in found.answers[0].methods
     named = ldp3.recommend(LEVEL, 1.0, ["grr", "oue"], **given)
     assert "grr" in named.answers[0].methods
-
-
-def test_slow_methods_cost_repeats_only_where_they_take_part() -> None:
-    labels, line = ldp3.load("zipf(d=16, n=500)"), ldp3.load("gaussian(d=16, n=500)")
-    found = [
-        looks_of(experiment([data], 1.0, protocols, "none", "l1"))[0]
-        for data in (labels, line)
-        for protocols in (["ss", "sw"], ["ss"])
-    ]
-    many = 1, 2, 4, 8, 16, 32
-    assert found == [many, many, (1, 2), many]
 
 
 def test_the_most_robust_wins_and_its_price_is_said() -> None:

@@ -155,7 +155,7 @@ def test_what_is_saved_on_those_that_leave_is_spent_on_those_that_are_left() -> 
 
 def test_few_combinations_may_run_more_often() -> None:
     assert [afforded(32, count) for count in (2, 50, 150, 300)] == [32, 12, 4, 4]
-    assert [afforded(100_000, 2), afforded(32, 2, slow=True)] == [1, 2]
+    assert afforded(100_000, 2) == 1
 
 
 def test_repeats_double_and_are_fewer_for_many_values() -> None:
@@ -163,7 +163,6 @@ def test_repeats_double_and_are_fewer_for_many_values() -> None:
     assert looks(33) == (1, 2, 4, 8, 16)
     assert looks(4096) == (1, 2, 4, 8, 16)
     assert looks(100_000) == (1,)
-    assert (looks(32, slow=True), looks(100_000, slow=True)) == ((1, 2), (1,))
 
 
 def test_populations_count_by_how_likely_they_are() -> None:
