@@ -1,7 +1,7 @@
 """`ldp3 estimate`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -9,6 +9,10 @@ from ldp3.cli import options
 from ldp3.cli.aggregate import loaded_counts
 from ldp3.cli.console import Console
 from ldp3.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from ldp3.answers import Answer
+    from ldp3.collection.aggregator import Aggregator
 
 
 def estimate(
@@ -22,6 +26,10 @@ def estimate(
     above: options.Above = [],  # noqa: B006
     below: options.Below = [],  # noqa: B006
     between: options.Between = [],  # noqa: B006
+    table: options.Attributes = [],  # noqa: B006
+    share: str | None = None,
+    by: str | None = None,
+    association: options.Attributes = [],  # noqa: B006
     confidence: options.Confidence = 0.95,
     simultaneous: bool = False,
     guaranteed: Annotated[bool, Parameter(negative="")] = False,
@@ -36,10 +44,20 @@ def estimate(
     whose order means something, as bins, are printed in it, others by frequency. With --mean,
     --quantiles, --above, --below or --between these are told instead of the single values.
 
+    Of several attributes say which table, as in --table sex age; or --share page --by country, the
+    shares within each country; or --association sex age, whether and how much they go together.
+
     Parameters
     ----------
     counts
         The counts, as `ldp3 aggregate` or `ldp3 merge` wrote them.
+    table
+        Of several attributes: the table of these.
+    share, by
+        Of several attributes: the shares of the values of one among people with each value of
+        another.
+    association
+        Of several attributes: whether these two go together, and how much.
     simultaneous
         Intervals that hold for all values at once with this confidence.
     guaranteed
@@ -68,9 +86,12 @@ def estimate(
             raise InvalidParameter("--output and --simultaneous are for single values: leave out.")
         options.tell(told(server, asked, method, confidence, guaranteed), format)
         return
+    if association or share is not None or by is not None:
+        options.tell(_together(server, association, share, by, confidence), format)
+        return
     if guaranteed:
         raise InvalidParameter("--guaranteed is for --mean, --quantiles and shares: leave it out.")
-    found = CollectionEstimate.of(server, method, confidence, simultaneous)
+    found = CollectionEstimate.of(server, method, confidence, simultaneous, table)
     if output is not None and output.suffix == ".html":
         from ldp3.files import write_text
         from ldp3.reporting.estimate_page import estimate_page
@@ -89,3 +110,21 @@ def estimate(
     elif output is not None:
         found.save(output)
     options.tell(found.answer(), format)
+
+
+def _together(
+    server: "Aggregator",
+    association: list[str],
+    share: str | None,
+    by: str | None,
+    confidence: float,
+) -> "Answer":
+    from ldp3.collection.together import association_answer, shares_answer
+
+    if association:
+        if len(association) != 2 or share is not None or by is not None:
+            raise InvalidParameter("--association takes two attributes, and nothing beside it.")
+        return association_answer(server, association[0], association[1], confidence)
+    if share is None or by is None:
+        raise InvalidParameter("--share says of which attribute, --by within which: both.")
+    return shares_answer(server, share, by, confidence)

@@ -152,6 +152,7 @@ Quantiles = Annotated[
     _several,
     Parameter(help="Where these shares of the people lie below: 0.5 is the median."),
 ]
+Attributes = Annotated[list[str], _several]
 Above = Annotated[
     list[str],
     _several,

@@ -21,9 +21,12 @@ from ldp3.collection.plan import Plan, as_plan
 from ldp3.collection.plan_file import COUNTS, canonical, require_format, shallow
 from ldp3.collection.wire import IMPOSSIBLE, LENGTH, VERSION, add_to
 from ldp3.display import card, of_estimate
+from ldp3.domain import Records
 from ldp3.errors import InvalidData, InvalidParameter, as_path, several, short
 from ldp3.files import read_json, seal, write_text
 from ldp3.progress import available_cores
+from ldp3.schemes.attributes import RecordScheme
+from ldp3.tables import Tables
 from ldp3.types import Estimate, Tally
 
 if TYPE_CHECKING:
@@ -260,10 +263,23 @@ class Aggregator:
 
     def estimate(self) -> Estimate:
         """Unbiased frequencies."""
+        return replace(self.plan.oracle.estimate(self._some()), domain=self.plan.domain)
+
+    def tables(self) -> Tables:
+        """The tables of several attributes, unbiased, which agree with each other."""
+        oracle, domain = self.plan.oracle, self.plan.domain
+        if not isinstance(domain, Records) or not isinstance(oracle, RecordScheme):
+            raise InvalidData(
+                f"{self.plan.name!r} asks one attribute: tables, shares by another one and "
+                f"associations are for several."
+            )
+        return oracle.tables(self._some(), domain)
+
+    def _some(self) -> Tally:
         tally = self.tally
         if not tally.n:
             raise InvalidData(f"{self.plan.name!r}: no report was counted: nothing to estimate.")
-        return replace(self.plan.oracle.estimate(tally), domain=self.plan.domain)
+        return tally
 
     def frequencies(self, method: str | None = None) -> FloatArray:
         """Post-processed frequencies, by the plan's method or another one."""

@@ -1,7 +1,7 @@
 """The estimate of a collection, to be read: labels, intervals, post-processed values."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +9,14 @@ import numpy as np
 import polars as pl
 
 from ldp3.answers import Answer, Column, table
-from ldp3.arrays import BoolArray
+from ldp3.arrays import BoolArray, FloatArray
 from ldp3.collection.aggregator import Aggregator
 from ldp3.display import MARK, bar, standing
+from ldp3.domain import Records
 from ldp3.errors import InvalidParameter, require
 from ldp3.files import whole_file, write_lines
 from ldp3.noise import PureNoise
-from ldp3.postprocessing.base import WHY, build_method
+from ldp3.postprocessing.base import WHY, PostProcessor, build_method
 from ldp3.printing import plural
 from ldp3.results import names
 from ldp3.types import Estimate
@@ -52,20 +53,23 @@ class CollectionEstimate:
         method: str | None = None,
         confidence: float = 0.95,
         simultaneous: bool = False,
+        attributes: Sequence[str] = (),
     ) -> "CollectionEstimate":
-        """The estimate from what a server counted."""
+        """The estimate from what a server counted; of several attributes, the table of some."""
         require(0 < confidence < 1, "`confidence`", "must be between 0 and 1", confidence)
-        plan, estimate = server.plan, server.estimate()
+        plan = server.plan
         spec = method or plan.method
-        low, high = estimate.confidence_interval(confidence, simultaneous)
         refine = build_method(spec, *plan.modules)
+        estimate, processed = _estimated(server, refine, attributes)
+        domain = plan.domain if estimate.domain is None else estimate.domain
+        low, high = estimate.confidence_interval(confidence, simultaneous)
         between = refine.interval(estimate, confidence)
         values: dict[str, Any] = {
-            "label": plan.domain.labels,
+            "label": domain.labels,
             "frequency": estimate.frequencies,
             "low": low,
             "high": high,
-            "processed": refine(estimate),
+            "processed": processed,
         }
         if between is not None:
             values |= {"processed_low": between[0], "processed_high": between[1]}
@@ -81,7 +85,7 @@ class CollectionEstimate:
         certain = (
             []
             if not single
-            else _certain(estimate, int((high == 0).sum()), plan.domain.labels, confidence)
+            else _certain(estimate, int((high == 0).sum()), domain.labels, confidence)
         )
         claim, remarks = plan.shuffled, certain + _remarks(spec, confidence, between is not None)
         if estimate.correlated:
@@ -100,7 +104,11 @@ class CollectionEstimate:
             if claim is None
             else {**claim.claim, "can_hold": claim.can_hold(server.n, server.identified)},
             "n": server.n,
-            "ordered": plan.domain.ordered,
+            "ordered": domain.ordered,
+            "attributes": list(attributes),
+            "cross": [list(part.labels) for part in domain.parts]
+            if isinstance(domain, Records) and len(domain.parts) == 2
+            else None,
             "single": single,
             "refused": server.refused,
             "confidence": confidence,
@@ -164,11 +172,34 @@ class CollectionEstimate:
         about = self.about
         each = "all at once" if about["simultaneous"] else "each"
         protocol = names.protocol(str(about["protocol"]))
+        of = " × ".join(about["attributes"])  # type: ignore[arg-type]
+        called = f"{about['collection']}, {of}" if of else about["collection"]
         return (
-            f"{about['collection']}: {about['n']:,} reports, {protocol}, "
+            f"{called}: {about['n']:,} reports, {protocol}, "
             f"ε = {about['epsilon']:g}; intervals with confidence {about['confidence']:.4g}, {each}"
             f", {about['interval']}"
         )
+
+
+def _estimated(
+    server: Aggregator, refine: PostProcessor, attributes: Sequence[str]
+) -> tuple[Estimate, FloatArray]:
+    """The unbiased estimate of all values, or of the table of some attributes; and refined."""
+    if not attributes:
+        if isinstance(server.plan.domain, Records):
+            called = ", ".join(server.plan.domain.names)
+            raise InvalidParameter(
+                f"{server.plan.name!r} asks several attributes ({called}): say which table, as in "
+                f"--table {' '.join(server.plan.domain.names[:2])}."
+            )
+        estimate = server.estimate()
+        return estimate, refine(estimate)
+    tables = server.tables()
+    own = tables.attributes(tuple(attributes))
+    key = attributes[0] if len(own) == 1 else tuple(attributes)
+    estimate = tables[key]  # or it is refused, with the reason
+    every = replace(tables, targets=tuple(dict.fromkeys((*tables.targets, own))))
+    return estimate, refine(every)[key]
 
 
 def heads(table: pl.DataFrame, method: str) -> dict[str, str]:

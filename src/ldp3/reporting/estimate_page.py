@@ -4,12 +4,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 import polars as pl
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from ldp3.collection.estimate_table import heads
 from ldp3.display import distribution
 from ldp3.reporting.html import render, script
 from ldp3.results import names
+
+MOST_LINES = 40  # of a table that is shown at a glance
 
 
 class Estimated(Protocol):
@@ -58,7 +60,31 @@ def estimate_context(
         "rows": [_row(top, row, columns) for row in shown.head(most or len(shown)).to_dicts()],
         "ordered": ordered,
         "drawing": drawing(answer),
+        "heat": heat_map(answer),
     }
+
+
+def heat_map(answer: Estimated) -> str:
+    """A table of two attributes: the darker, the more people; nothing if there are too many."""
+    cross = answer.about.get("cross")
+    if not cross or len(cross[0]) > MOST_LINES or len(cross[1]) > MOST_LINES:
+        return ""
+    rows, columns = cross
+    shares = answer.table["processed"].to_numpy().reshape(len(rows), len(columns))
+    top = max(float(shares.max()), 1e-12)
+    head = "".join(f'<th scope="col">{escape(label)}</th>' for label in columns)
+    lines = []
+    for label, line in zip(rows, shares, strict=True):
+        cells = "".join(
+            f'<td style="background:rgba(31,119,180,{max(float(x), 0) / top:.2f})">{x:.1%}</td>'
+            for x in line
+        )
+        lines.append(f'<tr><th class="text" scope="row">{escape(label)}</th>{cells}</tr>')
+    named = " × ".join(answer.about["attributes"])
+    return Markup(
+        f'<div class="scroll"><table class="heat"><thead><tr><th class="text">{escape(named)}</th>'
+        f"{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
+    )
 
 
 def drawing(answer: Estimated) -> str:

@@ -1,0 +1,62 @@
+"""What a collection of several attributes says of two of them: whether and how they go together."""
+
+from typing import Any
+
+import polars as pl
+
+from ldp3.answers import Answer, Column, table
+from ldp3.collection.aggregator import Aggregator
+from ldp3.results import names
+
+NOT_DIVIDED = "Where low is 0 and high is 1, too few people may be in that row to say anything."
+
+
+def association_answer(
+    server: Aggregator, first: str, second: str, confidence: float = 0.95
+) -> Answer:
+    """Whether two attributes go together, and how much."""
+    found = server.tables().association(first, second, confidence)
+    about = _about(server, confidence) | {"attributes": [first, second]}
+    values = pl.DataFrame(
+        {
+            "p_value": [found.p_value],
+            "v": [found.v],
+            "low": [found.low],
+            "high": [found.high],
+            "merged": [found.merged],
+        }
+    )
+    rest = (
+        "The p-value is that of Wald's test with the noise of the reports; V goes from 0, "
+        "independent, to 1. Both are about the population that the people are a sample of."
+    )
+    return Answer([f"{first} and {second}: {found}", rest], about | {"association": values})
+
+
+def shares_answer(server: Aggregator, of: str, by: str, confidence: float = 0.95) -> Answer:
+    """The shares of the values of one attribute among people with each value of another."""
+    frame = server.tables().share(of, by=by, level=confidence).to_frame()
+    plan = server.plan
+    title = (
+        f"{plan.name}: shares of {of} within each {by}; {server.n:,} reports, "
+        f"{names.protocol(plan.protocol)}, ε = {plan.epsilon:g}; Fieller's intervals with "
+        f"confidence {confidence:.4g}, each, for those who reported"
+    )
+    shown = [Column("among", by), Column("label", of)]
+    shown += [Column(name, name, "{:.4f}".format) for name in ("share", "low", "high")]
+    wide = bool(((frame["low"] == 0) & (frame["high"] == 1)).any())
+    grid = table(frame, shown, "llrrr", title=title)
+    return Answer(
+        [grid, NOT_DIVIDED if wide else ""],
+        _about(server, confidence) | {"of": of, "by": by, "shares": frame},
+    )
+
+
+def _about(server: Aggregator, confidence: float) -> dict[str, Any]:
+    plan = server.plan
+    return {
+        "collection": plan.name,
+        "identifier": plan.identifier,
+        "n": server.n,
+        "confidence": confidence,
+    }
