@@ -199,6 +199,21 @@ def test_as_many_bins_as_the_noise_is_worth_with_round_edges(folder: Path, run: 
         assert (code, said in err) == (2, True), err
 
 
+def test_numbers_outside_are_refused_or_clipped(folder: Path, run: Run) -> None:
+    (folder / "waits.csv").write_text("wait\n12\n250\n-3\n199.5\n")
+    cut = "plan -p sw -e 1 --bins 20 --within 0:200 -q"
+    assert run(f"{cut} -o strict.json")[0] == 0
+    code, _, err = run("perturb strict.json waits.csv -o strict.bin")
+    assert (code, "'250' is not in the domain" in err, "--clip" in err) == (2, True, True)
+    assert run(f"{cut} --clip -o open.json")[0] == 0
+    assert run("perturb open.json waits.csv -o open.bin -q")[0] == 0
+    domain = Plan.load(folder / "open.json").domain
+    assert [domain.code(x) for x in (-3, 12, 199.5, 250)] == [0, 1, 19, 19]
+    for wrong in ("--domain-size 9", "--bins 9 --within 0:9 --other none"):
+        code, _, err = run(f"plan -p grr -e 1 {wrong} --clip -o x.json")
+        assert (code, "--clip is for --bins" in err) == (2, True)
+
+
 def test_a_goal_chooses_the_protocol_and_says_why(folder: Path, run: Run) -> None:
     for goal, n in (("mean", 10**7), ("quantiles", 1_000), ("distribution", 1_000)):
         asked = f"plan --goal {goal} -e 1 --bins auto --within 0:100 --population {n} -o g.json"

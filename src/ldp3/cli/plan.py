@@ -38,6 +38,7 @@ def plan(
     grid: str | None = None,
     within: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     population: Annotated[int | None, options.WHOLE] = None,
+    clip: Annotated[bool, Parameter(negative="")] = False,
     other: str | None = None,
     name: str | None = None,
     shuffled: Annotated[bool, Parameter(negative="")] = False,
@@ -71,6 +72,9 @@ def plan(
         Range to cut into bins, low:high, or into a grid, low:high,low:high, without upper ends.
     population
         How many people will report, for --bins auto and --goal.
+    clip
+        Count a number below the range in the first bin and one above it in the last, which take
+        everything from there on.
     other
         The label that stands for every value outside the domain, added to it if it is not there.
         Without it, clients refuse such values.
@@ -122,6 +126,12 @@ def plan(
         values = Bins(_worth(epsilon, population, cls.needs_order, within), other=other)
     else:
         values = _values(domain, domain_size, bins, grid, within, other, ordered, console)
+    if clip:
+        if not isinstance(values, Bins) or values.dates or other is not None:
+            raise InvalidParameter(
+                "--clip is for --bins of numbers, and leaves no value outside for --other."
+            )
+        values = Bins((-inf, *values.edges[1:-1], inf))
     oracle = build_oracle(protocol, *load_plugins(plugins), epsilon=epsilon, d=values.d)
     made = Plan(
         name or output.name.partition(".")[0] or str(output),

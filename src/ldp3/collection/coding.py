@@ -177,7 +177,11 @@ def _refuse_header(users: Users, plan: Plan, reading: Reading) -> None:
 
 def _outside(users: Users, plan: Plan) -> Exception:
     place, value = users.first_where(pl.col(CODE).is_null() & ~pl.col(BLANK))
+    # a protocol that goes by an order has no place for `other`
+    wider = "`clip` to count it in the bin next to it"
+    other = "`other` to count such values together"
+    way = wider if plan.oracle.needs_order else other
     return users.error(
         f"{place}: {str(value)!r} is not in the domain of {plan.name!r}; correct it, or make a "
-        f"plan with `other` to count such values together{maybe_header(users, place)}."
+        f"plan with {way}{maybe_header(users, place)}."
     )
