@@ -47,7 +47,10 @@ COUNTS = 128  # different ones whose limits are computed; those of more follow f
 
 
 class Channel(Protocol):
-    """Probability of each report given each value, as a matrix that nobody writes down."""
+    """Probability of each report given each value, as a matrix that nobody writes down.
+
+    Frequencies and weights may come several at once, a row each, and so do the answers.
+    """
 
     def forward(self, frequencies: FloatArray) -> FloatArray:
         """The distribution of reports, if these are the frequencies."""

@@ -54,9 +54,9 @@ class Likelihood:
         assert channel is not None
         assert reports is not None
         if estimate.d * len(reports) > DENSE:
-            return cls(_by_row(channel.forward), _by_row(channel.backward), reports)
+            return cls(channel.forward, channel.backward, reports)
         # a small matrix is faster than any function
-        forth = np.array([channel.forward(row) for row in np.eye(estimate.d)])
+        forth = channel.forward(np.eye(estimate.d))
         back = np.ascontiguousarray(forth.T)
         return cls(lambda rows: rows @ forth, lambda rows: rows @ back, reports)
 
@@ -82,13 +82,6 @@ class Likelihood:
     def below_the_tangent(self, step: FloatArray) -> float:
         """The same, where the factors of EM are known."""
         return float(self.n[0] * (step.max() - 1))
-
-
-def _by_row(function: Map) -> Map:
-    def each(rows: FloatArray) -> FloatArray:
-        return function(rows) if rows.ndim == 1 else np.array([function(row) for row in rows])
-
-    return each
 
 
 def climb(likelihood: Likelihood, d: int) -> FloatArray:

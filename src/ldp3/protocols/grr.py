@@ -125,7 +125,7 @@ class RandomisedResponse(LinearChannel):
 
     def forward(self, frequencies: FloatArray) -> FloatArray:
         """The distribution of reports."""
-        return self.q * frequencies.sum() + (self.p - self.q) * frequencies
+        return self.q * frequencies.sum(axis=-1, keepdims=True) + (self.p - self.q) * frequencies
 
     def backward(self, weights: FloatArray) -> FloatArray:
         """For each value, the mean of the reports' weights: the matrix is symmetric."""
@@ -133,7 +133,7 @@ class RandomisedResponse(LinearChannel):
 
     def scores(self, weights: FloatArray) -> FloatArray:
         """What each report adds to a weighted sum of frequencies."""
-        return (weights - self.q * weights.sum()) / (self.p - self.q)
+        return (weights - self.q * weights.sum(axis=-1, keepdims=True)) / (self.p - self.q)
 
 
 def lie_words(epsilon: float, choices: int) -> int:

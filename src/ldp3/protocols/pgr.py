@@ -217,17 +217,17 @@ class Hyperplanes(LinearChannel):
     def forward(self, frequencies: FloatArray) -> FloatArray:
         """The distribution of reports."""
         blind = self.oracle.blind / WORDS
-        even = blind / self.oracle.points * frequencies.sum()
+        even = blind / self.oracle.points * frequencies.sum(axis=-1, keepdims=True)
         return even + (1 - blind) / self.oracle.k * self._held(frequencies)
 
     def backward(self, weights: FloatArray) -> FloatArray:
         """For each value, the mean of the reports' weights."""
-        return self.forward(weights)[: self.oracle.d]  # incidence is symmetric
+        return self.forward(weights)[..., : self.oracle.d]  # incidence is symmetric
 
     def scores(self, weights: FloatArray) -> FloatArray:
         """What each report adds to a weighted sum of frequencies."""
         p, q = self.oracle.p, self.oracle.q
-        return (self._held(weights) - q * weights.sum()) / (p - q)
+        return (self._held(weights) - q * weights.sum(axis=-1, keepdims=True)) / (p - q)
 
     def _held(self, weights: FloatArray) -> FloatArray:
         """The sum over the points of each hyperplane, or over the hyperplanes of each point."""

@@ -188,17 +188,19 @@ class Wave(LinearChannel):
 
     def forward(self, frequencies: FloatArray) -> FloatArray:
         """The distribution of reports."""
-        until = np.zeros(self.d + 2 * self.width - 1)
-        np.cumsum(frequencies, out=until[self.width : self.width + self.d])
-        total = until[self.width + self.d - 1]
-        until[self.width + self.d :] = total
-        return self.floor * total + self.step * (until[self.width :] - until[: -self.width])
+        until = np.zeros((*frequencies.shape[:-1], self.d + 2 * self.width - 1))
+        np.cumsum(frequencies, axis=-1, out=until[..., self.width : self.width + self.d])
+        total = until[..., self.width + self.d - 1, None]
+        until[..., self.width + self.d :] = total
+        near = until[..., self.width :] - until[..., : -self.width]
+        return self.floor * total + self.step * near
 
     def backward(self, weights: FloatArray) -> FloatArray:
         """For each value, the mean of the reports' weights."""
-        until = np.zeros(len(weights) + 1)
-        np.cumsum(weights, out=until[1:])
-        return self.floor * until[-1] + self.step * (until[self.width :] - until[: self.d])
+        until = np.zeros((*weights.shape[:-1], weights.shape[-1] + 1))
+        np.cumsum(weights, axis=-1, out=until[..., 1:])
+        near = until[..., self.width :] - until[..., : self.d]
+        return self.floor * until[..., -1, None] + self.step * near
 
     def solve(self, shares: FloatArray) -> FloatArray:
         """Unbiased frequencies from the share of each report."""
@@ -207,8 +209,8 @@ class Wave(LinearChannel):
 
     def scores(self, weights: FloatArray) -> FloatArray:
         """What each report adds to the unbiased estimate of a weighted sum of frequencies."""
-        line = self._lines.T @ weights
-        return self._chain_scores(weights - self._lines @ line) + line @ self._told
+        line = weights @ self._lines
+        return self._chain_scores(weights - line @ self._lines.T) + line @ self._told
 
     def spread(self, shares: FloatArray) -> FloatArray:
         """Mean square of what one report adds to each frequency, if these are their shares."""
@@ -224,7 +226,7 @@ class Wave(LinearChannel):
         always = self._chains(np.zeros(len(shares)), 1.0)
         each = each / self.step**2 + 2 * always * self._chains(shares) - always**2
         # the line: (s + L g)² with g what the chains miss of the two sums that it sets right
-        g = self._told - np.array([self._chain_scores(column) for column in self._lines.T])
+        g = self._told - self._chain_scores(self._lines.T)
         cross = np.stack([self._chains(shares * row) for row in g], axis=1)
         square = (g * shares) @ g.T
         return each + (self._lines * (2 * cross + self._lines @ square)).sum(axis=1)
@@ -256,13 +258,15 @@ class Wave(LinearChannel):
 
     def _chain_scores(self, weights: FloatArray) -> FloatArray:
         rows, length, place = self._table
-        held = np.zeros(rows.shape)
-        held.flat[: self.d] = weights
-        from_here = held[::-1].cumsum(axis=0)[::-1]
-        steps = from_here - ((place + 1) * held).sum(axis=0) / (length + 1)
-        steps = steps.reshape(-1)[: self.d + self.width] / self.step
-        scores = steps[:-1] - steps[1:]
-        return scores - self.floor * scores.sum()
+        lead = weights.shape[:-1]
+        held = np.zeros((*lead, rows.size))
+        held[..., : self.d] = weights
+        held = held.reshape(*lead, *rows.shape)
+        from_here = held[..., ::-1, :].cumsum(axis=-2)[..., ::-1, :]
+        steps = from_here - ((place + 1) * held).sum(axis=-2, keepdims=True) / (length + 1)
+        steps = steps.reshape(*lead, -1)[..., : self.d + self.width] / self.step
+        scores = steps[..., :-1] - steps[..., 1:]
+        return scores - self.floor * scores.sum(axis=-1, keepdims=True)
 
     @cached_property
     def _lines(self) -> FloatArray:

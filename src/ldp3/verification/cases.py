@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports
 from ldp3.protocols.base import FrequencyOracle, PureOracle
-from ldp3.randomness import stream
+from ldp3.randomness import WORDS, stream
+from ldp3.schemes.base import Scheme
 from ldp3.types import Tally
 from ldp3.verification.base import DRAWS, Finding
 from ldp3.verification.statistics import Codes
@@ -32,6 +33,7 @@ SMALL_DOMAIN = 100  # a domain in which all values are looked at
 ENTRIES = 64  # numbers of a long report that are looked at one by one
 BITS = 512  # bits of a long report that are looked at in pairs
 QUANTILES = 0.005, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98, 0.995
+MEMBERS = 60  # people in the smallest group of a scheme whose estimates are looked at
 SUSPICIOUS = 0.01  # of a first look, for everything that it tests together
 CONFIRMED = 0.001  # of every further look, at one thing
 AGAIN = 1, 2  # further looks, each at twice as many draws as the one before
@@ -207,6 +209,13 @@ class OracleCase:
         assert isinstance(self.oracle, PureOracle)
         return self.oracle
 
+    @property
+    def fewest(self) -> int:
+        """People from whom on estimates are looked at: groups that are small vary in size."""
+        if not isinstance(self.oracle, Scheme):
+            return 1
+        return MEMBERS * WORDS // min(group.share for group in self.oracle.groups)
+
     @cached_property
     def values(self) -> list[int]:
         """The values looked at: both ends, both sides of a 64-bit word, and others at random."""
@@ -296,7 +305,8 @@ class OracleCase:
     def stated(self, tallies: list[Tally], histogram: IntArray) -> FloatArray:
         """The variance that estimates from these state for this histogram, on average."""
         truth = histogram / histogram.sum()
-        made = (self.oracle.estimate(tally).noise for tally in tallies[:20])
+        some = tallies[: 20 if self.oracle.d <= SMALL_DOMAIN else 4]
+        made = (self.oracle.estimate(tally).noise for tally in some)
         return np.mean([noise.variance(truth) for noise in made], axis=0)
 
     def estimates(self, tallies: list[Tally]) -> FloatArray:

@@ -123,7 +123,8 @@ def unbiased(case: OracleCase) -> Iterator[Finding]:
     """
     if isinstance(case.oracle, PureOracle):
         return
-    for n in (1, 60) if case.oracle.d <= SMALL_DOMAIN else (60,):
+    sizes = (1, 60) if case.oracle.d <= SMALL_DOMAIN else (60,)
+    for n in sorted({max(n, case.fewest) for n in sizes}):
         yield from _unbiased(case, n)
 
 
@@ -175,23 +176,25 @@ def queries(case: OracleCase) -> Iterator[Finding]:
     """Weighted sums of frequencies have the variance that the noise states for them."""
     stated = case.once(_query_noise)
     if stated is not None and case.oracle.d <= SMALL_DOMAIN:
-        name, draws = "Sums over several values have the stated noise", USERS * _runs(case) // 10
+        name = "Sums over several values have the stated noise"
+        draws = max(USERS, case.fewest) * _runs(case) // 10
         yield persistent(name, case, _queries_p, draws)
 
 
 def _queries_p(case: OracleCase) -> FloatArray:
     """p-values of a mean along the codes, and of the share of the lower half."""
-    histogram, rng, runs = case.crowd(USERS), case.stream("queries"), _runs(case) // 10
-    tallies = [case.oracle.simulate(histogram, rng) for _ in range(runs)]
-    errors = case.estimates(tallies) - histogram / USERS
+    n, rng, runs = max(USERS, case.fewest), case.stream("queries"), _runs(case) // 10
+    tallies = [case.oracle.simulate(case.crowd(n), rng) for _ in range(runs)]
+    errors = case.estimates(tallies) - case.crowd(n) / n
     stated = case.first.once(_query_noise)
     assert stated is not None
     return spread_p(errors @ _weights(case.oracle.d).T, stated)
 
 
 def _query_noise(case: OracleCase) -> FloatArray | None:
-    truth = case.crowd(USERS) / USERS
-    noise = case.oracle.noise(truth, USERS)
+    n = max(USERS, case.fewest)
+    truth = case.crowd(n) / n
+    noise = case.oracle.noise(truth, n)
     stated = [noise.of_query(weights, truth) for weights in _weights(case.oracle.d)]
     return None if None in stated else np.array(stated)
 

@@ -89,7 +89,7 @@ def crowds(case: OracleCase) -> Iterator[Finding]:
     oracle = case.oracle
     if not oracle.simulates_exactly:
         return
-    for n in CROWDS:
+    for n in (n for n in CROWDS if n >= case.fewest):
 
         def p_values(again: OracleCase, n: int = n) -> FloatArray:
             return np.concatenate([_crowd_p(again, h) for h in _histograms(again, n)])
