@@ -42,7 +42,7 @@ SPECS = [
 ]
 TIED = ["uniform(d=32, n=1_000_000)", "steps(d=60, n=1_000_000)"]
 BASE = "none", "norm_sub"
-NUMBERS, BINS = ["emd", "ks", "quantile"], (32, 100)
+NUMBERS, BINS = ["emd", "ks"], (32, 100)
 
 
 def datasets(given: argparse.Namespace) -> list[Dataset]:
