@@ -117,6 +117,20 @@ def test_of_a_large_domain_the_most_frequent_values_are_shown() -> None:
     assert shown.means[1.0, "oue", "norm_sub"][0] == mean[int(shown.labels[0][1:])]
 
 
+def test_of_a_large_domain_in_order_neighbours_are_shown_together() -> None:
+    results = large()
+    data = results.datasets["large"]
+    line = replace(data, domain=data.domain.in_order())
+    found = replace(results, datasets={"large": line})
+    shown = Frequencies.of(found, "large")
+    assert shown is not None
+    assert shown.together
+    assert len(shown.labels) == VALUES_SHOWN
+    assert shown.labels[0] == f"{data.labels[0]} … {data.labels[24]}"
+    assert shown.truth == pytest.approx(data.frequencies.reshape(VALUES_SHOWN, 25).sum(axis=1))
+    assert shown.means[1.0, "oue", "norm_sub"].sum() == pytest.approx(1)
+
+
 def test_many_combinations_leave_room_for_fewer_values() -> None:
     results = large()
     assert results.means is not None

@@ -35,12 +35,15 @@ class Frequencies:
         Their estimates, averaged over the repeats, by ε, protocol and method.
     d
         How many values the domain has.
+    together
+        Whether neighbours in an order that means something were put together.
     """
 
     labels: tuple[str, ...]
     truth: FloatArray
     means: dict[tuple[float, str, str], FloatArray]
     d: int
+    together: bool = False
 
     @classmethod
     def of(
@@ -49,7 +52,8 @@ class Frequencies:
         """Those of a dataset without attacks, where the results hold them.
 
         A small domain is shown whole and in its own order, of a large one the most frequent
-        values; all combinations together have about so many `numbers`.
+        values, or, where its order means something, neighbours together; all combinations together
+        have about so many `numbers`.
         """
         data, means = results.datasets.get(dataset), results.means
         if data is None or means is None:
@@ -57,13 +61,25 @@ class Frequencies:
         own = means.filter(dataset=dataset, attack="none")
         if own.is_empty():
             return None
-        shown = _shown(data.frequencies, min(VALUES_SHOWN, max(numbers // len(own), 10)))
-        vectors = own["frequencies"].list.to_array(data.d).to_numpy()[:, shown]
+        room = min(VALUES_SHOWN, max(numbers // len(own), 10))
+        vectors, truth = own["frequencies"].list.to_array(data.d).to_numpy(), data.frequencies
+        together = data.domain.in_line and data.d > room
+        if together:
+            firsts = np.arange(room) * data.d // room
+            lasts = np.append(firsts[1:], data.d) - 1
+            ends = zip(firsts.tolist(), lasts.tolist(), strict=True)
+            labels = tuple(f"{data.labels[i]} … {data.labels[j]}" for i, j in ends)
+            vectors, truth = (np.add.reduceat(each, firsts, axis=-1) for each in (vectors, truth))
+        else:
+            shown = _shown(truth, room)
+            labels = tuple(data.labels[i] for i in shown)
+            vectors, truth = vectors[:, shown], truth[shown]
         return cls(
-            tuple(data.labels[i] for i in shown),
-            data.frequencies[shown],
+            labels,
+            truth,
             dict(zip(own.select("epsilon", "protocol", "method").rows(), vectors, strict=True)),
             data.d,
+            together,
         )
 
 
@@ -172,10 +188,10 @@ class Findings:
     def spread(self, protocol: str, epsilon: float) -> FloatArray | None:
         """Standard deviation of one collection's estimate of each value that is shown.
 
-        Before post-processing, and where the protocol is pure.
+        Before post-processing, and where the protocol is pure and values are shown by themselves.
         """
         oracle, shown = self.oracles.get((protocol, epsilon)), self.frequencies
-        if oracle is None or oracle.support is None or shown is None:
+        if oracle is None or oracle.support is None or shown is None or shown.together:
             return None
         return np.sqrt(PureNoise.of(oracle.support, self.n).variance(shown.truth))
 

@@ -182,6 +182,8 @@ def _values(found: Findings) -> str:
     """Which values the frequencies are of."""
     if found.frequencies is None or len(found.frequencies.labels) == found.d:
         return "All values"
+    if found.frequencies.together:
+        return f"All {found.d:,} values, neighbours together"
     return f"The {len(found.frequencies.labels)} most frequent of {found.d:,} values"
 
 
