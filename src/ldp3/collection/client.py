@@ -8,8 +8,9 @@ from ldp3.budget import MODEST, require_modest
 from ldp3.collection.memo import Memo
 from ldp3.collection.plan import Plan, as_plan
 from ldp3.display import card
-from ldp3.errors import as_path
+from ldp3.errors import InvalidData, as_path
 from ldp3.randomness import Words, secure
+from ldp3.schemes.base import Scheme
 
 
 class Client:
@@ -22,7 +23,11 @@ class Client:
     plan
         A plan, or its file.
     memo
-        File to remember reports in, so that the same value gives the same report.
+        File to remember reports in, so that the same value gives the same report, and a person
+        stays in one group of a scheme.
+    person
+        Identifier that the server authenticates, from which the group follows: nobody can choose
+        one. By default the group is drawn by lot.
     plugins
         Python files that define the protocol, where the plan names one that is not ours.
     max_epsilon
@@ -39,6 +44,7 @@ class Client:
         self,
         plan: Plan | str | PathLike[str],
         memo: str | PathLike[str] | None = None,
+        person: str | None = None,
         plugins: Iterable[str | Path] = (),
         max_epsilon: float = MODEST,
     ) -> None:
@@ -47,18 +53,36 @@ class Client:
         if memo is not None:
             self.plan.require_unnamed("a memo sends the same report again")
         self.memo = None if memo is None else Memo(as_path(memo, "a memo"), self.plan)
+        self._group = None
+        if person is not None:
+            self.plan.require_unnamed("its group follows from who sent it")
+            self._group = self.plan.group_of(person)
         self._rng = secure()
 
     def report(self, value: object) -> bytes:
         """A report of `value`, of `plan.report_bytes` bytes; it is random, and safe to send.
 
         A value is a text or a number, a date where the plan has bins of dates, a pair of numbers
-        where it has a grid.
+        where it has a grid, a mapping from names to values where it has several attributes.
         """
-        code = self.plan.code(value)
+        code, sent = self.plan.code(value), None
         if self.memo is None:
-            return self._fresh(code)
-        return self.memo.recall(code) or self.memo.keep(code, self._fresh(code))
+            return self._fresh(code, self._group)
+        while sent is None:  # again, if another process has put this person into a group meanwhile
+            group = self._lasting_group(self.memo)
+            cell = self.plan.cell(group, code)
+            sent = self.memo.recall(cell) or self.memo.keep(cell, self._fresh(code, group))
+        return sent
+
+    def _lasting_group(self, memo: Memo) -> int:
+        """The group for this whole collection: what the value is does not enter."""
+        before, oracle = memo.group, self.plan.oracle
+        if before is not None and self._group not in (None, before):
+            raise InvalidData(f"{memo.path}: holds reports of somebody else; nothing was sent.")
+        known = self._group if before is None else before
+        if known is None and isinstance(oracle, Scheme):
+            return oracle.choose(Words.drawn(self._rng))
+        return known or 0
 
     @property
     def spent(self) -> float | None:
@@ -72,11 +96,14 @@ class Client:
         facts = [*self.plan.facts, f"{self.plan.report_bytes:,} bytes per report"]
         return card(f"Client: {self.plan.name}", facts, remarks=[spent])
 
-    def _fresh(self, code: int) -> bytes:
+    def _fresh(self, code: int, group: int | None) -> bytes:
         # words made anew for every report: words kept over a fork would be used twice
-        return report_from_words(self.plan, code, Words.drawn(self._rng))
+        return report_from_words(self.plan, code, Words.drawn(self._rng), group)
 
 
-def report_from_words(plan: Plan, code: int, words: Words) -> bytes:
+def report_from_words(plan: Plan, code: int, words: Words, group: int | None = None) -> bytes:
     """The report that these words give; given words are for test vectors, never for a person."""
-    return plan.wire.write(plan.oracle.draw(code, words))
+    oracle = plan.oracle
+    if isinstance(oracle, Scheme):
+        return plan.wire.write(oracle.draw(code, words, group))
+    return plan.wire.write(oracle.draw(code, words))

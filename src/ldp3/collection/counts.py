@@ -14,6 +14,7 @@ from ldp3.errors import LDPError, whole
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.protocols.layout import Bytes
 from ldp3.randomness import WORDS
+from ldp3.schemes.base import Scheme
 from ldp3.types import Tally
 
 DUPLICATE = "duplicate"
@@ -102,6 +103,9 @@ class Counts:
 
 def repeated_seeds(oracle: FrequencyOracle, reports: Reports) -> int:
     """How many reports have the seed of one before: honest clients draw a fresh 64-bit word."""
+    if isinstance(oracle, Scheme):
+        parts = zip(oracle.groups, oracle.parts(reports), strict=True)
+        return sum(repeated_seeds(group.oracle, part) for group, part in parts)
     if oracle.nonce is None or oracle.nonce[1] < WORDS:
         return 0
     ranked = np.sort(reports[oracle.nonce[0]])

@@ -25,6 +25,10 @@ class Memo:
     two processes that add one at the same moment, both send the first. Each line has a seal: a
     damaged one is refused, and its value never reported afresh. It holds the person's true values,
     so nobody else may read it. One file can serve several collections.
+
+    Where a scheme asks groups of people different questions, the first report of a collection tells
+    the person's group for ever: a new group every time would be a new question at the price of ε
+    each. A value is then what the group's view sees of it.
     """
 
     def __init__(self, path: Path, plan: Plan) -> None:
@@ -35,12 +39,20 @@ class Memo:
         """How many different values were reported in this collection."""
         return len(self._read())
 
+    @property
+    def group(self) -> int | None:
+        """The group that this person is in, if anything was reported."""
+        return next((self.plan.group_in(report) for report in self._read().values()), None)
+
     def recall(self, code: int) -> bytes | None:
         """The report that was sent for this value before."""
         return self._read().get(code)
 
-    def keep(self, code: int, report: bytes) -> bytes:
-        """Remember a report; the answer is the one to send, and is on the disk."""
+    def keep(self, code: int, report: bytes) -> bytes | None:
+        """Remember a report; the answer is the one to send, and is on the disk.
+
+        None if another process was first, and put this person into another group.
+        """
         entry = {
             "collection": self.plan.identifier,
             "value": code,
@@ -53,7 +65,7 @@ class Memo:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(file)
         sync_folder(self.path.parent)
-        return self._read()[code]
+        return self._read().get(code)
 
     def _read(self) -> dict[int, bytes]:
         """Reports by value."""
@@ -80,9 +92,12 @@ class Memo:
         except (ValueError, KeyError, TypeError, RecursionError):
             raise self._damaged(number) from None
         ours = report.startswith(self.plan.tag) and len(report) == self.plan.report_bytes
-        if not ours or not whole(code, 0, self.plan.d - 1):
+        group, oracles = self.plan.group_in(report), self.plan.oracles
+        if not ours or group >= len(oracles) or not whole(code, 0, oracles[group].d - 1):
             raise self._damaged(number)
-        reports.setdefault(code, report)
+        first = next(iter(reports.values()), report)
+        if self.plan.group_in(first) == group:  # else it lost a race, and was never sent
+            reports.setdefault(code, report)
 
     def _damaged(self, number: int) -> InvalidData:
         return InvalidData(

@@ -1,7 +1,7 @@
 """The plan of a collection: what its clients and its server share, in one file."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -16,7 +16,7 @@ from ldp3.budget import odds
 from ldp3.collection import plan_file
 from ldp3.collection.wire import TAG_BYTES, VERSION, Wire
 from ldp3.display import card
-from ldp3.domain import Domain, as_domain, is_text
+from ldp3.domain import Domain, Records, as_domain, is_text
 from ldp3.errors import (
     InvalidData,
     InvalidParameter,
@@ -29,16 +29,19 @@ from ldp3.errors import (
     short,
 )
 from ldp3.files import read_json, real_path, write_text
-from ldp3.kinds import find
+from ldp3.kinds import find, name_of
 from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import canonical_method, default_method
 from ldp3.protocols.base import FrequencyOracle, build_oracle
-from ldp3.randomness import WORDS
+from ldp3.protocols.layout import Grouped
+from ldp3.randomness import WORDS, Words
 from ldp3.results import names
+from ldp3.schemes.base import Group, Scheme, View
 from ldp3.shuffling import Shuffled, require_mixed, three_digits
 
 SHOWN = 8  # labels in a notebook, at most
 LARGEST_REPORT = 2**21  # bytes: what a unary encoding of the largest list of labels needs
+Planned = tuple[View, int, str]  # what a group is asked, its share of 2⁶⁴, its protocol
 
 
 @dataclass(frozen=True, init=False)
@@ -52,11 +55,12 @@ class Plan:
         give it another name.
     domain
         What values there are: `Labels`, `Integers`, `Bins` or a `Grid`; a list of labels, or a
-        size, will do.
+        size, will do. `Records` of several attributes.
     protocol
-        Spec of the protocol, such as ``"oue"`` or ``"olh(g=4)"``.
+        Spec of the protocol, such as ``"oue"`` or ``"olh(g=4)"``, or of a scheme, which asks each
+        group of people another question: ``"resolutions"``, or ``"groups"`` for `Records`.
     epsilon
-        Privacy budget of one report.
+        Privacy budget of one report: of all that a person says in it.
     method
         Spec of the post-processing method; ``"none"`` for unbiased estimates. By default the usual
         one of the protocol.
@@ -65,12 +69,15 @@ class Plan:
         far below one over that: the plan then claims a central ε, in `shuffled`.
     central_epsilon
         The central ε to claim; by default the least that can be shown, to three digits.
+    groups
+        Of a scheme, those that were chosen before: the view, share and protocol of each, as a file
+        states them. By default the scheme chooses.
     plugins
         Python files that define the protocol or the method, where they are not ours.
 
     Examples
     --------
-    >>> from ldp3 import Bins, Labels
+    >>> from ldp3 import Bins, Labels, Records
     >>> Plan("answers", ["yes", "no"], "grr", 1.0).code("no")
     1
     >>> Plan("colours", Labels(["red", "green"], other="other"), "grr", 1.0).code("mauve")
@@ -80,6 +87,10 @@ class Plan:
     (0, 3, 'no answer')
     >>> Plan("answers", ["yes", "no"], "grr", 1.0, batch=10_000, delta=1e-9).shuffled.epsilon
     0.0622
+    >>> who = [Labels(["f", "m"], name="sex"), Bins([0, 18, 65, 120], name="age")]
+    >>> people = Plan("people", Records(who), "smp", 1.0)
+    >>> [(group["view"], group["d"]) for group in people.describe()["groups"]]
+    [([['sex', None]], 2), ([['age', None]], 3)]
     """
 
     name: str
@@ -90,6 +101,7 @@ class Plan:
     batch: int | None
     delta: float | None
     central_epsilon: float | None
+    groups: tuple[Planned, ...] | None = field(repr=False)
     plugins: tuple[Path, ...] = field(compare=False, repr=False)
 
     def __init__(
@@ -103,15 +115,19 @@ class Plan:
         batch: int | None = None,
         delta: float | None = None,
         central_epsilon: float | None = None,
+        groups: Sequence[Planned] | None = None,
         plugins: Iterable[str | Path] = (),
     ) -> None:
         require(is_text(name), self, "name must be a text that is not blank", name)
         require(method is None or isinstance(method, str), self, "method must be a spec", method)
         files = (real_path(as_path(p, "a plug-in")) for p in several(plugins, "`plugins`"))
-        self._set(name=name, domain=as_domain(domain), plugins=tuple(files))
+        self._set(name=name, domain=_unnamed(as_domain(domain)), plugins=tuple(files))
+        self._set(groups=None if groups is None else tuple(groups))
         self._set(protocol=specs.canonical(FrequencyOracle, protocol, *self.modules))
         self._set(epsilon=as_python(epsilon))
         self._set(epsilon=float(self.oracle.epsilon))  # checked by the oracle
+        if isinstance(self.oracle, Scheme):
+            self._set(groups=tuple((g.view, g.share, self._spec(g)) for g in self.oracle.groups))
         if method is None:
             method = default_method(usual=self.oracle.usual_method)
         with suppress(UnknownName):  # clients need not have it; another spelling is no other plan
@@ -173,7 +189,15 @@ class Plan:
     @cached_property
     def oracle(self) -> FrequencyOracle:
         """The protocol."""
-        oracle = build_oracle(self.protocol, *self.modules, epsilon=self.epsilon, d=self.d)
+        sizes = self.domain.sizes if isinstance(self.domain, Records) else ()
+        oracle = build_oracle(
+            self.protocol, *self.modules, epsilon=self.epsilon, d=self.d, sizes=sizes
+        )
+        if isinstance(oracle, Scheme):
+            oracle = oracle if self.groups is None else oracle.with_groups(self._built(oracle))
+            oracle.require_groups()
+        else:
+            self._set(groups=None)
         if not oracle.deployable:
             raise InvalidParameter(
                 f"{type(oracle).__name__} cannot be deployed: it does not say how one report is "
@@ -192,6 +216,32 @@ class Plan:
             )
         return oracle
 
+    def _built(self, scheme: Scheme) -> list[Group]:
+        """The groups that were given, each with an oracle of the whole ε."""
+        made = []
+        for view, share, spec in self.groups or ():
+            d = view.size(scheme.sizes)
+            oracle = build_oracle(spec, *self.modules, epsilon=self.epsilon, d=d)
+            made.append(Group(view, share, oracle))
+        return made
+
+    def _spec(self, group: Group) -> str:
+        """What a group's oracle is called: a name, where that gives the same one."""
+        oracle = group.oracle
+        require(oracle.epsilon == self.epsilon, self, "every group has the whole ε", oracle)
+        name, cls = name_of(type(oracle)), type(oracle)
+        if build_oracle(name, *self.modules, epsilon=oracle.epsilon, d=oracle.d) == oracle:
+            return name
+        own = {specs.symbol(cls, f.name): getattr(oracle, f.name)
+               for f in specs.parameters(cls, "epsilon", "d")}  # fmt: skip
+        said = ", ".join(f"{key}={value!r}" for key, value in own.items())
+        return specs.canonical(FrequencyOracle, f"{name}({said})", *self.modules)
+
+    @property
+    def attributes(self) -> tuple[Domain, ...]:
+        """What people are asked: one attribute, or several."""
+        return tuple(self.domain.parts) if isinstance(self.domain, Records) else (self.domain,)
+
     @cached_property
     def identifier(self) -> str:
         """SHA-256 of everything that the file says but its ledger, in hexadecimal."""
@@ -208,6 +258,34 @@ class Plan:
         return Wire(self.oracle, self.tag, self.plugins)
 
     @property
+    def oracles(self) -> list[FrequencyOracle]:
+        """The protocol of each group; without a scheme, of all people."""
+        oracle = self.oracle
+        return [g.oracle for g in oracle.groups] if isinstance(oracle, Scheme) else [oracle]
+
+    def cell(self, group: int, code: int) -> int:
+        """What a person in a group answers: all of a value, or what its view sees of it."""
+        return self.oracle.cell(group, code) if isinstance(self.oracle, Scheme) else code
+
+    def group_in(self, report: bytes) -> int:
+        """The group of a report; whatever it is, it says nothing of the person's value."""
+        layout = self.oracle.layout
+        head = layout.head if isinstance(layout, Grouped) else 0
+        return int.from_bytes(report[TAG_BYTES : TAG_BYTES + head], "little")
+
+    def group_of(self, person: str) -> int:
+        """The group of the person with this identifier, as anybody can compute it.
+
+        Where identifiers are authenticated, reports of other groups than this one can be refused,
+        so that nobody chooses a group.
+        """
+        require(is_text(person), self, "person must be a text that is not blank", person)
+        if not isinstance(self.oracle, Scheme):
+            return 0
+        digest = sha256(bytes.fromhex(self.identifier) + person.encode()).digest()
+        return self.oracle.choose(Words.of(iter([int.from_bytes(digest[:8])])))
+
+    @property
     def report_bytes(self) -> int:
         """Bytes of every report on the wire, whatever the value."""
         return self.wire.report_bytes
@@ -215,16 +293,26 @@ class Plan:
     @property
     def _content(self) -> dict[str, Any]:
         oracle = self.oracle
-        group = {
-            "view": [[self.domain.name, None]],  # the whole attribute
-            # as text: many readers of JSON lose the last digits of numbers above 2⁵³
-            "share": str(WORDS),
-            "protocol": self.protocol,
-            "d": self.d,
-            "constants": {name: str(number) for name, number in oracle.constants.items()},
-            "report": oracle.layout.describe(),
+        layout, called = oracle.layout, [attribute.name for attribute in self.attributes]
+        head = oracle.layout.head if isinstance(oracle, Scheme) else 0
+        whole = (View(((0, None),)), WORDS, self.protocol)  # what everybody is asked, else
+        asked = [
+            {
+                "view": view.describe(called),
+                # as text: many readers of JSON lose the last digits of numbers above 2⁵³
+                "share": str(share),
+                "protocol": spec,
+                "d": own.d,
+                "constants": {name: str(number) for name, number in own.constants.items()},
+                "report": own.layout.describe(),
+            }
+            for (view, share, spec), own in zip(self.groups or [whole], self.oracles, strict=True)
+        ]
+        sizes = {
+            "tag_bytes": TAG_BYTES,
+            "group_bytes": head,
+            "payload_bytes": layout.size - head,
         }
-        sizes = {"tag_bytes": TAG_BYTES, "group_bytes": 0, "payload_bytes": oracle.layout.size}
         return {
             "format": plan_file.FORMAT,
             "version": VERSION,
@@ -232,9 +320,9 @@ class Plan:
             "epsilon": self.epsilon,
             "method": self.method,
             "shuffled": self.shuffled and self.shuffled.claim,
-            "scheme": None,
-            "attributes": [self.domain.describe()],
-            "groups": [group],
+            "scheme": None if self.groups is None else self.protocol,
+            "attributes": [attribute.describe() for attribute in self.attributes],
+            "groups": asked,
             "report": sizes,
         }
 
@@ -258,8 +346,10 @@ class Plan:
 
     @property
     def facts(self) -> list[str]:
-        """Protocol, ε and number of values, as people write them."""
-        return [names.protocol(self.protocol), f"ε = {self.epsilon:g}", f"{self.d:,} values"]
+        """Protocol, ε and number of values or attributes, as people write them."""
+        many = len(self.attributes)
+        what = f"{self.d:,} values" if many == 1 else f"{many} attributes"
+        return [names.protocol(self.protocol), f"ε = {self.epsilon:g}", what]
 
     def _repr_html_(self) -> str:
         labels = ", ".join(self.label(code) for code in range(min(self.d, SHOWN)))
@@ -297,7 +387,11 @@ class Plan:
             load_plugins(files)  # what is wrong with them is not the file's fault
             options = plan_file.options_in(stated, source)
             try:
-                plan = cls(**options, plugins=files)
+                parts, kind = options.pop("domain"), options["protocol"]
+                kind = specs.class_of(FrequencyOracle, kind, *load_plugins(files))
+                records = len(parts) > 1 or kind.needs_records
+                domain = Records(parts) if records else parts[0]
+                plan = cls(domain=domain, **options, plugins=files)
             except UnknownName:
                 raise InvalidData(
                     f"{source}: no protocol here is called {options['protocol']!r}; give the file "
@@ -315,6 +409,15 @@ def as_plan(given: "Plan | str | PathLike[str]", plugins: Iterable[str | Path] =
 
 
 def deployable() -> list[str]:
-    """The names of our protocols that real people's reports can be made with."""
-    specs = sorted(name for name, cls in find(FrequencyOracle).items() if not cls.needs_records)
-    return [spec for spec in specs if build_oracle(spec, epsilon=1.0, d=4).deployable]
+    """The names of our protocols and schemes that real people's reports can be made with."""
+    return [name for name, cls in sorted(find(FrequencyOracle).items()) if _is_deployable(cls)]
+
+
+def _is_deployable(cls: type[FrequencyOracle]) -> bool:
+    sizes = (2, 2) if cls.needs_records else ()
+    return build_oracle(cls, epsilon=1.0, d=4, sizes=sizes).deployable
+
+
+def _unnamed(domain: Domain) -> Domain:
+    """Records of the usual name: a plan names attributes, and the collection, and nothing else."""
+    return Records(domain.parts) if isinstance(domain, Records) else domain

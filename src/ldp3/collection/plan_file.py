@@ -1,7 +1,8 @@
 """What a plan's file says: written by a plan, read back with suspicion."""
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import exp
 from pathlib import Path
@@ -11,6 +12,7 @@ from ldp3.collection.wire import VERSION
 from ldp3.domain import Domain
 from ldp3.errors import InvalidData, InvalidParameter, short, whole
 from ldp3.files import read_json
+from ldp3.schemes.base import View
 from ldp3.shuffling import Shuffled
 
 FORMAT, COUNTS = "ldp3 collection", "ldp3 counts"
@@ -74,33 +76,63 @@ def options_in(fields: dict[str, Any], source: str) -> dict[str, Any]:
     for key in ("name", "epsilon", "method", "shuffled", "attributes", "groups"):
         if key not in fields:
             raise InvalidData(f"{source}: {key!r} is missing; {AGAIN}.")
-    attribute, group = (_only(fields, key, source) for key in ("attributes", "groups"))
+    attributes, groups = (_listed(fields, key, source) for key in ("attributes", "groups"))
+    domains = [Domain.read(one, f"{source}: 'attributes'") for one in attributes]
     if not isinstance(fields["epsilon"], float):  # 1 and 1.0 have different identifiers
         raise _wrong(source, "epsilon", fields["epsilon"])
-    if not isinstance(group, dict) or not isinstance(group.get("protocol"), str):
-        raise _wrong(source, "groups", fields["groups"])
+    if not all(isinstance(one, dict) and isinstance(one.get("protocol"), str) for one in groups):
+        raise _wrong(source, "groups", groups)
+    scheme = fields.get("scheme")
+    if scheme is not None and not isinstance(scheme, str):
+        raise _wrong(source, "scheme", scheme)
+    if scheme is None:  # one attribute, and everybody is asked all of it
+        only = {key: _only(fields, key, source) for key in ("attributes", "groups")}
+        asked: dict[str, Any] = {"domain": domains, "protocol": only["groups"]["protocol"]}
+    else:
+        planned = [_planned(one, domains, source) for one in groups]
+        asked = {"domain": domains, "protocol": scheme, "groups": planned}
     claim = fields["shuffled"]
     if claim is not None and (not isinstance(claim, dict) or set(claim) != set(CLAIM)):
         raise _wrong(source, "shuffled", claim)
     return {
         **({} if claim is None else {option: claim[key] for key, option in CLAIM.items()}),
         **{key: fields[key] for key in ("name", "epsilon", "method")},
-        "domain": Domain.read(attribute, f"{source}: 'attributes'"),
-        "protocol": group["protocol"],
+        **asked,
     }
+
+
+def _planned(group: dict[str, Any], domains: Sequence[Domain], source: str) -> tuple[Any, ...]:
+    """What a group is asked, its share and its protocol, as `Plan` takes them."""
+    numbers = {domain.name: number for number, domain in enumerate(domains)}
+    view, share = group.get("view"), group.get("share")
+    sound = isinstance(view, list) and bool(view) and isinstance(share, str)
+    if not sound or not re.fullmatch("[1-9][0-9]{0,19}", str(share)):
+        raise _wrong(source, "groups", group)
+    parts = []
+    for part in view:  # type: ignore[union-attr]
+        name, bins = part if isinstance(part, list) and len(part) == 2 else (None, None)
+        number = numbers.get(name) if isinstance(name, str) else None
+        if number is None or not (bins is None or whole(bins, 1, domains[number].d)):
+            raise _wrong(source, "view", view)
+        parts.append((number, bins))
+    if len(dict(parts)) < len(parts):
+        raise _wrong(source, "view", view)
+    return View(tuple(parts)), int(str(share)), group["protocol"]
 
 
 def require_same(given: dict[str, Any], expected: dict[str, Any], source: str) -> None:
     """Refuse a file that is not what its own protocol, ε and domain give."""
-    group = expected["groups"][0]
+    group, scheme = expected["groups"][0], expected["scheme"]
+    who = f"{group['protocol']} at ε={expected['epsilon']:g}, d={group['d']}"
+    if scheme is not None:
+        who = f"{scheme} at ε={expected['epsilon']:g}"
     theirs, ours = _pieces(given), _pieces(expected)
     for key in sorted((theirs.keys() | ours.keys()) - {"identifier"}):
         same = key in theirs and canonical(theirs[key]) == canonical(ours.get(key))
         if key not in ours or not same:
             raise InvalidData(
-                f"{source}: {key!r} is {short(theirs.get(key), 60)}, but {group['protocol']} at "
-                f"ε={expected['epsilon']:g}, d={group['d']} has {short(ours.get(key), 60)}; "
-                f"{AGAIN}."
+                f"{source}: {key!r} is {short(theirs.get(key), 60)}, but {who} has "
+                f"{short(ours.get(key), 60)}; {AGAIN}."
             )
     if given.get("identifier") != expected["identifier"]:
         raise InvalidData(f"{source}: was edited after it was made; {AGAIN}.")
@@ -127,27 +159,35 @@ def require_again(path: Path, ours: dict[str, Any]) -> None:
 def _difference(there: dict[str, Any], ours: dict[str, Any]) -> str:
     """The first thing that a person chose in which two plans differ."""
     theirs, expected = _pieces(there), _pieces(ours)
-    for key in ("name", "groups.protocol", "epsilon", "attributes", "method", "shuffled"):
-        if canonical(theirs.get(key)) != canonical(expected[key]):
-            return f"{key} is {short(theirs.get(key), 60)}, not {short(expected[key], 60)}"
+    for key in ("name", "scheme", "groups.protocol", "epsilon", "attributes", "method", "shuffled"):
+        if canonical(theirs.get(key)) != canonical(expected.get(key)):
+            return f"{key} is {short(theirs.get(key), 60)}, not {short(expected.get(key), 60)}"
     return "edited since"
 
 
 def _pieces(content: dict[str, Any]) -> dict[str, Any]:
-    """The fields, those of the only group one by one."""
+    """The fields, those of each group one by one; of the only group without its number."""
     groups = content.get("groups")
-    if not isinstance(groups, list) or len(groups) != 1 or not isinstance(groups[0], dict):
+    if not isinstance(groups, list) or not all(isinstance(one, dict) for one in groups):
         return content
-    others = {key: value for key, value in content.items() if key != "groups"}
-    return {**others, **{f"groups.{key}": value for key, value in groups[0].items()}}
+    pieces = {key: value for key, value in content.items() if key != "groups"}
+    for number, group in enumerate(groups):
+        start = "groups" if len(groups) == 1 else f"groups.{number}"
+        pieces |= {f"{start}.{key}": value for key, value in group.items()}
+    return pieces
 
 
-def _only(fields: dict[str, Any], key: str, source: str) -> object:
-    """The only member of a list: a plan has one attribute and one group."""
-    listed = fields[key]
-    if not isinstance(listed, list) or len(listed) != 1:
-        raise _wrong(source, key, listed)
-    return listed[0]
+def _listed(fields: dict[str, Any], key: str, source: str) -> list[Any]:
+    if not isinstance(fields[key], list) or not fields[key]:
+        raise _wrong(source, key, fields[key])
+    return fields[key]
+
+
+def _only(fields: dict[str, Any], key: str, source: str) -> Any:
+    """The only member of a list: without a scheme there is one attribute and one group."""
+    if len(fields[key]) != 1:
+        raise _wrong(source, key, fields[key])
+    return fields[key][0]
 
 
 def _wrong(source: str, key: str, given: object) -> InvalidData:

@@ -106,13 +106,6 @@ class RecordScheme(Scheme):
         oracles = [shares.best_oracle(self.epsilon, v.size(self.sizes)) for v in views]
         return tuple(map(Group, views, parts, oracles))
 
-    def with_groups(self, groups: Sequence[Group]) -> Self:
-        """The same with groups as they were chosen before, such as those of a plan."""
-        other = type(self)(self.epsilon, self.d, self.sizes, self.targets)
-        other.__dict__["groups"] = tuple(groups)
-        other.require_groups()
-        return other
-
     @property
     def channel(self) -> None:
         """None: the likelihood of whole records would have to list them."""

@@ -9,11 +9,12 @@ of them, and whoever reads the report may know it.
 from abc import abstractmethod
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
 from math import prod
+from typing import Self
 
 import numpy as np
 
@@ -131,6 +132,16 @@ class Scheme(FrequencyOracle):
             size = group.view.size(self.sizes)
             require(group.oracle.d == size, self, f"an oracle over {size} cells", group.oracle)
 
+    def with_groups(self, groups: Sequence[Group]) -> Self:
+        """The same with groups that were chosen before, such as those that a plan states.
+
+        Shares come from an optimiser, whose last digits are not the same on every machine.
+        """
+        other = replace(self)
+        other.__dict__["groups"] = tuple(groups)
+        other.require_groups()
+        return other
+
     def records(self, values: object) -> IntArray:
         """The columns of records with these numbers, shape `(n, attributes)`."""
         codes = require_codes(self, values, self.d).astype(np.int64)
@@ -192,10 +203,13 @@ class Scheme(FrequencyOracle):
     def aggregate(self, reports: Reports) -> Tally:
         """Of each group, the number of its reports and then their own total."""
         self.require_valid(reports)
-        places = self._sorted(self.layout.groups(reports))
-        parts = (self.layout.part(reports[mine], g) for g, mine in enumerate(places))
-        groups = zip(self.groups, parts, strict=True)
+        groups = zip(self.groups, self.parts(reports), strict=True)
         return self.join([group.oracle.aggregate(part) for group, part in groups])
+
+    def parts(self, reports: Reports) -> Iterator[Reports]:
+        """The reports of each group, as its oracle makes them, in their order."""
+        for group, mine in enumerate(self._sorted(self.layout.groups(reports))):
+            yield self.layout.part(reports[mine], group)
 
     def join(self, tallies: Sequence[Tally]) -> Tally:
         """One tally of those of the groups."""
