@@ -65,14 +65,16 @@ class Client:
         A value is a text or a number, a date where the plan has bins of dates, a pair of numbers
         where it has a grid, a mapping from names to values where it has several attributes.
         """
-        code, sent = self.plan.code(value), None
-        if self.memo is None:
+        code, memo = self.plan.code(value), self.memo
+        if memo is None:
             return self._fresh(code, self._group)
-        while sent is None:  # again, if another process has put this person into a group meanwhile
-            group = self._lasting_group(self.memo)
+        for _ in range(2):  # another process may put this person into a group meanwhile, once
+            group = self._lasting_group(memo)
             cell = self.plan.cell(group, code)
-            sent = self.memo.recall(cell) or self.memo.keep(cell, self._fresh(code, group))
-        return sent
+            sent = memo.recall(cell) or memo.keep(cell, self._fresh(code, group))
+            if sent is not None:
+                return sent
+        raise InvalidData(f"{memo.path}: does not keep what is written to it; nothing was sent.")
 
     def _lasting_group(self, memo: Memo) -> int:
         """The group for this whole collection: what the value is does not enter."""
