@@ -428,42 +428,55 @@ async function identifierOf({ identifier, ledger, ...content }) {
   return hex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
 }
 
-/** The only member of a list; a plan of several groups or attributes is for other clients. */
-const only = (list, what) => {
-  need(Array.isArray(list) && list.length === 1, `has not one of ${what}, and this client knows no other plans`);
-  return list[0];
-};
-
 /** Refuse fields that nobody here knows: they could mean anything. */
 const known = (given, names) => {
   const strange = Object.keys(given).filter((name) => !names.split(" ").includes(name));
   need(!strange.length, `this client does not know the field ${strange[0]}`);
 };
 
+/** The lot of a person whose identifier a server knows, so that nobody can choose a group. */
+async function lotOf(identifier, person) {
+  const text = new TextEncoder().encode(person);
+  const digest = await crypto.subtle.digest("SHA-256", Uint8Array.of(...identifier, ...text));
+  return new DataView(digest).getBigUint64(0);
+}
+
 const isClaim = ({ epsilon, delta, batch } = {}, local) =>
   typeof epsilon === "number" && epsilon > 0 && epsilon < local && delta > 0 && delta < 1 && Number.isInteger(batch);
 
-/** Check all that privacy rests on: how reports are drawn, and the code of a value. */
-function checked(plan, maxEpsilon) {
-  const { epsilon, shuffled } = plan;
-  const [attribute, group] = [only(plan.attributes, "attributes"), only(plan.groups, "groups")];
-  known(plan, "format version identifier ledger name epsilon method shuffled scheme attributes groups report");
+/** What a value of an attribute is numbered; one that is not there is `other`, or refused. */
+function attributeOf(attribute) {
   known(attribute, "name ordered other labels positions integers edges grid closed dates");
-  known(group, "view share protocol d constants report");
-  const bound = typeof maxEpsilon === "number" && maxEpsilon > 0 && maxEpsilon <= MOST_EPSILON;
-  need(bound, `maxEpsilon must be a number above 0, up to ${MOST_EPSILON}`);
-  need(typeof epsilon === "number" && epsilon > 0, "ε must be a number above 0");
-  need(epsilon <= maxEpsilon, `ε = ${epsilon} is above the ${maxEpsilon} that this page allows`);
-  const whole = canonical(group.view) === canonical([[attribute.name, null]]) && group.share === String(WORDS);
-  need(plan.scheme === null && whole, "has groups that this client does not know");
-  need(shuffled === null || isClaim(shuffled, epsilon), "claims something of a shuffler that cannot be");
-
   const [size, place] = domainOf(attribute);
-  const { other } = attribute;
+  const { name, other } = attribute;
   const apart = other === null || (typeof other === "string" && place(other) === undefined);
   need(apart, "other must be null, or a text that is no other value");
+  const code = (value) => {
+    const found = value === undefined ? value : place(value) ?? (other === null ? undefined : size);
+    need(found !== undefined, `${name}: the value is not in the domain: nothing is sent`);
+    return found;
+  };
   const d = size + (other !== null);
+  need(d >= 2 && d <= MOST_VALUES, "d is not a number of values that an attribute can have");
+  return { name, d, code };
+}
+
+/** What a group of people is asked of their codes, and how it answers. */
+function groupOf(group, attributes, epsilon) {
+  known(group, "view share protocol d constants report");
+  const view = group.view.map(([name, given]) => {
+    const number = attributes.findIndex((each) => each.name === name);
+    const size = attributes[number]?.d;
+    const bins = given ?? size;
+    need(Number.isInteger(bins) && bins > 0 && bins <= size, "a group is asked for no attribute of the plan");
+    need(bins === size || bins * size <= 2 ** 52, "a group is asked for too many bins");
+    return [number, bins, size];
+  });
+  need(new Set(view.map(([number]) => number)).size === view.length, "a group is asked for an attribute twice");
+  const d = view.reduce((d, [, bins]) => d * bins, 1);
   need(d === group.d && d >= 2 && d <= MOST_VALUES, "d is not the number of its values");
+  const cell = (codes) => view.reduce((cell, [number, bins, size]) =>
+    cell * bins + (bins === size ? codes[number] : Math.floor((codes[number] * bins) / size)), 0);
 
   const [name] = String(group.protocol).split("(");
   const protocol = PROTOCOLS.get(name);
@@ -473,23 +486,48 @@ function checked(plan, maxEpsilon) {
   const names = Object.keys(given);
   const same = names.length === Object.keys(constants).length && names.every((each) => given[each] === constants[each]);
   need(same, `its constants are not those of ${name} at ε = ${epsilon}: reports would be less private, or wrong`);
+  return { cell, bytes: Math.ceil(bits / 8), draw, share: wholeNumbers({ share: group.share }).share };
+}
+
+/** Check all that privacy rests on: how reports are drawn, and the code of a value. */
+function checked(plan, maxEpsilon) {
+  const { epsilon, shuffled, scheme } = plan;
+  known(plan, "format version identifier ledger name epsilon method shuffled scheme attributes groups report");
+  const bound = typeof maxEpsilon === "number" && maxEpsilon > 0 && maxEpsilon <= MOST_EPSILON;
+  need(bound, `maxEpsilon must be a number above 0, up to ${MOST_EPSILON}`);
+  need(typeof epsilon === "number" && epsilon > 0, "ε must be a number above 0");
+  need(epsilon <= maxEpsilon, `ε = ${epsilon} is above the ${maxEpsilon} that this page allows`);
+  need(shuffled === null || isClaim(shuffled, epsilon), "claims something of a shuffler that cannot be");
+
+  const attributes = plan.attributes.map(attributeOf);
+  const names = attributes.map(({ name }) => name);
+  need(names.length && new Set(names).size === names.length, "attributes must have names that differ");
+  const groups = plan.groups.map((group) => groupOf(group, attributes, epsilon));
+  const shares = groups.every(({ share }) => share) && groups.reduce((sum, { share }) => sum + share, 0n) === WORDS;
+  const whole = canonical(plan.groups[0]?.view) === canonical([[names[0], null]]) && groups.length * names.length === 1;
+  need(shares && (scheme === null ? whole : typeof scheme === "string"), "has groups that this client does not know");
 
   const { tag_bytes, group_bytes, payload_bytes } = plan.report;
-  const bytes = Math.ceil(bits / 8);
-  need(bytes <= MOST_BYTES, "its reports are longer than a page should send");
-  need(tag_bytes === TAG_BYTES && group_bytes === 0 && payload_bytes === bytes, "its reports have another size");
+  const head = Math.ceil(width(BigInt(groups.length)) / 8);
+  const bytes = Math.max(...groups.map((group) => group.bytes));
+  need(bytes <= MOST_BYTES && head <= 2, "its reports are longer than a page should send");
+  const sizes = tag_bytes === TAG_BYTES && group_bytes === head && payload_bytes === bytes;
+  need(sizes, "its reports have another size");
 
-  const code = (value) => {
+  const codes = (value) => {
     need(value !== undefined && value !== null, "no value was given: nothing is sent");
-    const found = place(value) ?? (other === null ? undefined : size);
-    need(found !== undefined, "the value is not in the domain: nothing is sent");
-    return found;
+    if (names.length === 1) return [attributes[0].code(value)];
+    const strange = Object.keys(value).find((name) => !names.includes(name));
+    need(strange === undefined, `${strange} is no attribute of the plan: nothing is sent`);
+    return attributes.map(({ name, code }) => code(value[name]));
   };
-  return { code, bytes, draw };
+  /** The group whose people the lot falls to; a plan without a scheme has one, and takes no lot. */
+  const choose = (lot) => (scheme === null ? 0 : groups.findIndex(({ share }) => (lot -= share) < 0n));
+  return { codes, head, bytes, groups, choose, several: names.length > 1 };
 }
 
 /** The client of a plan; a plan that is not what it says, or that this client does not know, is refused. */
-export async function openPlan(given, { maxEpsilon = MODEST, memo = null } = {}) {
+export async function openPlan(given, { maxEpsilon = MODEST, memo = null, person = null } = {}) {
   let plan, parts;
   const about = (why) => new Refused(`${plan?.name ?? "the plan"}: ${why}`);
   try {
@@ -500,29 +538,50 @@ export async function openPlan(given, { maxEpsilon = MODEST, memo = null } = {})
     need(identifier === plan.identifier, "was changed after it was made: its identifier does not match");
     parts = checked(plan, maxEpsilon);
     need(!plan.shuffled || !memo, "claims what a shuffler adds, and a memo sends the same report again");
+    need(!plan.shuffled || person === null, "claims what a shuffler adds, and a person has a known group");
+    need(person === null || String(person).trim(), "person must be a text that is not blank");
   } catch (error) {
     throw about(error.message);
   }
-  const { code, bytes, draw } = parts;
-  const { identifier, epsilon, shuffled } = plan;
-  const tag = [VERSION, ...identifier.match(/../g).slice(0, TAG_BYTES - 1).map((pair) => parseInt(pair, 16))];
+  const { codes, head, bytes, groups, choose, several } = parts;
+  const { identifier, epsilon, shuffled, scheme } = plan;
+  const own = Uint8Array.from(identifier.match(/../g), (pair) => parseInt(pair, 16));
+  const tag = [VERSION, ...own.slice(0, TAG_BYTES - 1)];
+  const size = TAG_BYTES + head + bytes;
+  const start = (group) => [...tag, group & 255, group >> 8].slice(0, TAG_BYTES + head);
+  const known = person === null ? undefined : choose(await lotOf(own, String(person)));
 
-  function fresh(code) {
-    const report = new Uint8Array(TAG_BYTES + bytes);
-    report.set(tag);
-    draw(code, report.subarray(TAG_BYTES));
+  function fresh(group, cell) {
+    const report = new Uint8Array(size);
+    report.set(start(group));
+    groups[group].draw(cell, report.subarray(TAG_BYTES + head));
     return report;
   }
 
-  /** A report of the value: random, and safe to send. */
+  /** The person's group: drawn once, before anybody looks at the value, and kept by the memo. */
+  async function lasting() {
+    const group = known ?? choose(scheme === null || word());
+    if (!memo || scheme === null) return group;
+    const [low, high] = await memo.keep(`group of ${identifier}`, 0, Uint8Array.of(group & 255, group >> 8));
+    const kept = low + 256 * high;
+    if (!groups[kept] || (known ?? kept) !== kept) throw about("its memo is damaged, or somebody else's");
+    return kept;
+  }
+
+  /** A report of the value, or of a record of several: random, and safe to send. */
   async function report(value) {
-    const found = code(value);
-    if (!memo) return fresh(found);
-    const kept = await memo.keep(identifier, found, fresh(found));
-    const ours = kept?.length === TAG_BYTES + bytes && tag.every((byte, i) => kept[i] === byte);
+    const given = codes(value);
+    const group = await lasting();
+    const cell = groups[group].cell(given);
+    if (!memo) return fresh(group, cell);
+    const kept = await memo.keep(identifier, cell, fresh(group, cell));
+    const ours = kept?.length === size && start(group).every((byte, i) => kept[i] === byte);
     if (!ours) throw about("its memo is damaged");
     return kept;
   }
+
+  /** The code of a value; of a record, that of each attribute. */
+  const code = (value) => (several ? codes(value) : codes(value)[0]);
 
   /** Send a report of the value; true if it counts now, false if the collector had it already. */
   async function send(url, value) {

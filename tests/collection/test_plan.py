@@ -304,7 +304,7 @@ def test_a_client_is_told_the_plan_the_domain_and_that_nothing_was_sent() -> Non
     [
         ({"domain": ("a", "a", "b")}, "differ"), ({"domain": ("a", " b", "c")}, "blanks"),
         ({"domain": ("a", "", "c")}, "blanks"), ({"domain": ("a", "\ud800", "c")}, "texts"),
-        ({"domain": "abc"}, "a size, a list of labels, Bins or a Grid"),
+        ({"domain": "abc"}, "a size, a list of labels, Bins, a Grid or Records"),
         ({"domain": 1}, "has 2 to"),
         ({"domain": 2**31 + 1}, "2,147,483,648"), ({"domain": None}, "a list of labels"),
         ({"domain": ["a"]}, "2 to"), ({"name": "\udfff"}, "name"), ({"name": " "}, "name"),

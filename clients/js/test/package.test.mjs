@@ -9,9 +9,9 @@ import * as client from "../ldp3.js";
 const here = new URL("..", import.meta.url);
 const source = readFileSync(new URL("ldp3.js", here), "utf8");
 const about = JSON.parse(readFileSync(new URL("package.json", here), "utf8"));
-const BUDGET = 8192;
+const BUDGET = 9216;
 
-test("it has at most 8 KB, minified and gzipped", (t) => {
+test("it has at most 9 KB, minified and gzipped", (t) => {
   // Without a minifier: comments and blanks alone taken away. Whatever shortens names as well gives less.
   const code = source.replace(/^ *(\/\/|\/\*\*).*$/gm, "").replace(/ \/\/ .*$/gm, "").replace(/\s*([^\w$]|^)\s*/gm, "$1");
   assert.ok(!code.includes("/**") && code.length > source.length / 2);

@@ -20,7 +20,7 @@ for (const { plan, codes } of DOMAINS) {
     const client = await openPlan(plan);
     for (const { value, code } of codes) {
       if (code === null) assert.throws(() => client.code(value), /nothing is sent/);
-      else assert.equal(client.code(value), code);
+      else assert.deepEqual(client.code(value), code);
     }
   });
 }

@@ -199,9 +199,10 @@ class Plan:
         else:
             self._set(groups=None)
         if not oracle.deployable:
+            others = ", ".join(deployable(records=bool(sizes)))
             raise InvalidParameter(
                 f"{type(oracle).__name__} cannot be deployed: it does not say how one report is "
-                f"drawn from whole numbers (`draw`). Collect with {', '.join(deployable())}."
+                f"drawn from whole numbers (`draw`). Collect with {others}."
             )
         if oracle.layout.size > LARGEST_REPORT:
             raise InvalidParameter(
@@ -408,14 +409,16 @@ def as_plan(given: "Plan | str | PathLike[str]", plugins: Iterable[str | Path] =
     return given if isinstance(given, Plan) else Plan.load(given, plugins)
 
 
-def deployable() -> list[str]:
-    """The names of our protocols and schemes that real people's reports can be made with."""
-    return [name for name, cls in sorted(find(FrequencyOracle).items()) if _is_deployable(cls)]
+def deployable(records: bool = False) -> list[str]:
+    """The names of ours that real people's reports can be made with: of one value, or of several.
 
-
-def _is_deployable(cls: type[FrequencyOracle]) -> bool:
-    sizes = (2, 2) if cls.needs_records else ()
-    return build_oracle(cls, epsilon=1.0, d=4, sizes=sizes).deployable
+    Those for records of several attributes are schemes.
+    """
+    sizes = (2, 2) if records else ()
+    found = sorted(
+        name for name, cls in find(FrequencyOracle).items() if cls.needs_records == records
+    )
+    return [n for n in found if build_oracle(n, epsilon=1.0, d=4, sizes=sizes).deployable]
 
 
 def _unnamed(domain: Domain) -> Domain:

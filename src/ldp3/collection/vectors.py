@@ -15,23 +15,27 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from hashlib import sha256
 from itertools import combinations, count
-from math import inf
+from math import inf, prod
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from ldp3.arrays import WordArray
 from ldp3.collection.client import report_from_words
 from ldp3.collection.plan import Plan, deployable
 from ldp3.collection.wire import VERSION
-from ldp3.domain import Bins, Domain, Grid, Integers, Labels
+from ldp3.domain import Bins, Domain, Grid, Integers, Labels, Records
 from ldp3.edges import as_edges
 from ldp3.errors import InvalidValue
 from ldp3.files import write_text
 from ldp3.kinds import look_up
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.randomness import WORDS, Words
+from ldp3.schemes.base import Scheme, whole_shares
 
 SETTINGS = (1.0, 5), (1.0, 8), (0.5, 17), (4.0, 1_000), (2.0, 1_000_003)  # ε and d
+RECORDS = (1.0, (3, 2, 5)), (3.0, (2, 40, 7))  # ε and the sizes of three attributes
 LONGEST = 128  # bits of a report, so that people can still read the file
 THRESHOLD = 2**32  # a constant below is a size or a version, not a share of 2⁶⁴ words
 PLACES = 3  # the first words of a report are put to the edges, one at a time
@@ -55,13 +59,29 @@ def plans() -> Iterator[Plan]:
                 plan = Plan(f"{spec}, d = {d}", values, spec, epsilon, "none")
                 if plan.oracle.report_bits <= LONGEST:
                     yield plan
+    for name in deployable(records=True):
+        for epsilon, sizes in RECORDS:
+            parts = [Integers(d, name=letter) for d, letter in zip(sizes, "abc", strict=True)]
+            plan = _steady(Plan(f"{name}, d = {sizes}", Records(parts), name, epsilon, "none"))
+            if plan.oracle.report_bits <= LONGEST:
+                yield plan
+
+
+def _steady(plan: Plan) -> Plan:
+    """The plan with round shares: the last digits of an optimiser differ between machines."""
+    groups = plan.groups or ()
+    shares = whole_shares([max(1, round(1_000 * share / WORDS)) for _, share, _ in groups])
+    round_ones = [
+        (view, share, spec) for (view, _, spec), share in zip(groups, shares, strict=True)
+    ]
+    return Plan(plan.name, plan.domain, plan.protocol, plan.epsilon, plan.method, groups=round_ones)
 
 
 def vector(plan: Plan, edges: bool = False) -> dict[str, Any]:
     """The plan; reports of values at both ends and between; on a small domain the edges, too."""
     values = (0, 0, 1, plan.d // 2, plan.d - 1, plan.d - 1)
     reports = [_report(plan, value, case) for case, value in enumerate(values)]
-    if edges or plan.d == SETTINGS[0][1]:
+    if edges or plan.d in (SETTINGS[0][1], prod(RECORDS[0][1])):
         reports += _at_edges(plan, len(values))
     return {"plan": plan.describe(), "reports": reports}
 
@@ -105,8 +125,28 @@ def domains() -> Iterator[dict[str, Any]]:
     yield _domain("numbers as labels", in_order, ("0.5", "1e-07", "2"))
     yield _domain("integers", Integers(5), (0, 4, 5, -1), epsilon=1e-05)
     yield _domain("integers and other", Integers(5, other="more"), (0, 4, 5, -1, "more"))
+    yield _records()
     mixed = Plan("shuffled", ["yes", "no"], "grr", 1.0, batch=10_000, delta=1e-09)
     yield {"plan": mixed.describe(), "codes": _codes(mixed, ("yes", "no"))}
+
+
+def _records() -> dict[str, Any]:
+    """Of several attributes, the code of each; a missing answer is `other`, where there is one."""
+    sex, age = Labels(["f", "m"], name="sex", other="no answer"), Bins((0, 18, 65), name="age")
+    plan = Plan("records", Records([sex, age]), "smp", 1.0, "none")
+    given: list[dict[str, object]] = [
+        {"sex": "f", "age": 17}, {"age": "18", "sex": "m"}, {"sex": None, "age": 64.5},
+        {"sex": "x", "age": 0}, {"sex": "f", "age": 65}, {"sex": "f", "age": None}, {"sex": "f"},
+        {"sex": "f", "age": 1, "place": "here"},
+    ]  # fmt: skip
+    codes = [{"value": record, "code": _columns(plan, record)} for record in given]
+    return {"plan": plan.describe(), "codes": codes}
+
+
+def _columns(plan: Plan, record: object) -> list[int] | None:
+    code = _code(plan, record)
+    assert isinstance(plan.domain, Records)
+    return None if code is None else plan.domain.columns(np.array([code]))[0].tolist()
 
 
 def _domain(
@@ -128,12 +168,18 @@ def _code(plan: Plan, value: object) -> int | None:
 
 
 def _at_edges(plan: Plan, case: int) -> Iterator[dict[str, Any]]:
-    """Reports of value 1: some lies lie below it and some above."""
-    for place in range(PLACES):
-        for edge in _edges(plan.oracle.constants.values()):
-            report = _report(plan, 1, case, place, edge)
-            if place < len(report["words"]):
-                yield report
+    """Reports of value 1: some lies lie below it and some above; of a scheme, in every group."""
+    lots: list[dict[int, int]] = [{}]
+    if isinstance(plan.oracle, Scheme):
+        bounds = plan.oracle.bounds
+        lots = [{0: start} for start in (0, *bounds[:-1])]  # the least word of each group
+        yield from (_report(plan, 1, case, {0: bound - 1}) for bound in bounds)
+    for lot, oracle in zip(lots, plan.oracles, strict=True):
+        for place in range(len(lot), len(lot) + PLACES):
+            for edge in _edges(oracle.constants.values()):
+                report = _report(plan, 1, case, {**lot, place: edge})
+                if place < len(report["words"]):
+                    yield report
 
 
 def _edges(constants: Iterable[int]) -> list[int]:
@@ -143,15 +189,23 @@ def _edges(constants: Iterable[int]) -> list[int]:
     return sorted({word for start in starts for word in (start - 1, start) if 0 <= word < WORDS})
 
 
-def _report(plan: Plan, value: int, case: int, place: int = -1, edge: int = 0) -> dict[str, Any]:
-    """A report from digests, with `edge` for the word at `place`."""
+def _report(plan: Plan, code: int, case: int, put: dict[int, int] | None = None) -> dict[str, Any]:
+    """A report from digests, with other words `put` into some places.
+
+    Of several attributes the value is a record, with the code of each.
+    """
+    fixed = put or {}
 
     def word(i: int) -> int:
-        return edge if i == place else _word(plan.name, case, i)
+        return fixed.get(i, _word(plan.name, case, i))
 
     words = _Counted.of(map(word, count()))
-    report = report_from_words(plan, value, words)
+    report = report_from_words(plan, code, words)
     used = [f"{word(i):016x}" for i in range(words.used)]
+    value: int | dict[str, int] = code
+    if isinstance(plan.domain, Records):
+        codes = plan.domain.columns(np.array([code]))[0].tolist()
+        value = dict(zip(plan.domain.names, codes, strict=True))
     return {"value": value, "words": used, "report": report.hex()}
 
 
