@@ -52,7 +52,7 @@ def test_a_client_draws_from_a_secure_generator_and_takes_no_other() -> None:
     client = Client(Plan("numbers", 300, "olh", 1.0))
     assert isinstance(client._rng, SecureGenerator)
     assert list(inspect.signature(Client).parameters) == [
-        "plan", "memo", "plugins", "max_epsilon",
+        "plan", "memo", "person", "plugins", "max_epsilon",
     ]  # fmt: skip
     assert list(inspect.signature(Client.report).parameters) == ["self", "value"]
     assert len({client.report(0) for _ in range(100)}) == 100  # 64-bit seeds

@@ -32,7 +32,7 @@ from ldp3.files import write_text
 from ldp3.kinds import look_up
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.randomness import WORDS, Words
-from ldp3.schemes.base import Scheme, whole_shares
+from ldp3.schemes.base import Scheme, View, whole_shares
 
 SETTINGS = (1.0, 5), (1.0, 8), (0.5, 17), (4.0, 1_000), (2.0, 1_000_003)  # ε and d
 RECORDS = (1.0, (3, 2, 5)), (3.0, (2, 40, 7))  # ε and the sizes of three attributes
@@ -65,6 +65,16 @@ def plans() -> Iterator[Plan]:
             plan = _steady(Plan(f"{name}, d = {sizes}", Records(parts), name, epsilon, "none"))
             if plan.oracle.report_bits <= LONGEST:
                 yield plan
+    yield _in_bins()
+
+
+def _in_bins() -> Plan:
+    """Views that take attributes in bins, which need not divide them."""
+    parts = [Integers(d, name=letter) for d, letter in zip(RECORDS[0][1], "abc", strict=True)]
+    views = View(((2, 2),)), View(((0, 2), (2, 3))), View(((1, None), (2, 4)))
+    shares = whole_shares([1] * len(views))
+    groups = list(zip(views, shares, ("grr", "pgr", "grr"), strict=True))
+    return Plan("views in bins", Records(parts), "smp", 1.0, "none", groups=groups)
 
 
 def _steady(plan: Plan) -> Plan:
@@ -135,7 +145,7 @@ def _records() -> dict[str, Any]:
     sex, age = Labels(["f", "m"], name="sex", other="no answer"), Bins((0, 18, 65), name="age")
     plan = Plan("records", Records([sex, age]), "smp", 1.0, "none")
     given: list[dict[str, object]] = [
-        {"sex": "f", "age": 17}, {"age": "18", "sex": "m"}, {"sex": None, "age": 64.5},
+        {"sex": "f", "age": 17}, {"age": 18, "sex": "m"}, {"sex": None, "age": 64.5},
         {"sex": "x", "age": 0}, {"sex": "f", "age": 65}, {"sex": "f", "age": None}, {"sex": "f"},
         {"sex": "f", "age": 1, "place": "here"},
     ]  # fmt: skip
