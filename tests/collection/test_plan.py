@@ -4,6 +4,7 @@ import json
 import math
 import pickle
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -148,13 +149,13 @@ def test_a_weakened_constant_is_refused_even_with_a_matching_identifier(
     tmp_path: Path, spec: str
 ) -> None:
     content = written(tmp_path, Plan("colours", suited(spec, 100), spec, 1.0))
-    (group,) = content["groups"]
-    assert group["constants"]
-    for name, words in group["constants"].items():
-        weaker = {**group["constants"], name: str(int(words) + 1)}
-        forged = {**content, "groups": [{**group, "constants": weaker}]}
-        with pytest.raises(InvalidData, match=r"groups\.constants"):
-            load(tmp_path, with_own_identifier(forged))
+    for number, group in enumerate(content["groups"]):
+        assert group["constants"]
+        for name, words in group["constants"].items():
+            forged = deepcopy(content)
+            forged["groups"][number]["constants"][name] = str(int(words) + 1)
+            with pytest.raises(InvalidData, match=r"groups(\.\d)?\.constants"):
+                load(tmp_path, with_own_identifier(forged))
 
 
 Edit = Callable[[dict[str, Any], dict[str, Any]], object]
@@ -170,7 +171,8 @@ EDITS: list[Edit] = [
     lambda c, g: c["report"].update(tag_bytes=4), lambda c, g: c["report"].update(payload_bytes=10),
     lambda c, g: c["report"].update(group_bytes=1), lambda c, g: c.pop("report"),
     lambda c, g: c.update(epsilon=2.0), lambda c, g: c.update(epsilon=1),
-    lambda c, g: c.update(scheme="groups"), lambda c, g: c.pop("scheme"),
+    lambda c, g: c.update(scheme="grr"), lambda c, g: c.update(scheme=7),
+    lambda c, g: c.pop("scheme"),
     lambda c, g: c.update(surprise=1), lambda c, g: c["groups"].append(g),
     lambda c, g: c["attributes"].append(c["attributes"][0]), lambda c, g: c["groups"].clear(),
     lambda c, g: c["attributes"][0].update(integers=99),
