@@ -9,7 +9,7 @@ import pytest
 from ldp3 import verify
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.schemes.attributes import SMP, SPL, Groups, Joint, Pairs, RecordScheme
-from ldp3.verification import findings, privacy, records
+from ldp3.verification import findings, privacy, records, schemes
 from ldp3.verification.base import Finding
 from ldp3.verification.cases import OracleCase
 from tests.verification.planted.records import (
@@ -42,7 +42,7 @@ def test_the_contract_holds_at_all_settings(name: str) -> None:
     ("cls", "check", "draws"),
     [
         (FakeData, privacy.audit, 10_000),
-        (AsksWhatIsRare, records.lot, FEW),
+        (AsksWhatIsRare, schemes.lot, FEW),
         (WholeBudgetForEach, privacy.bounded_ratio, FEW),
         (WholeBudgetForEach, records.enumerated, FEW),
         (ForgetsWhoIsAsked, records.tables, 10_000),

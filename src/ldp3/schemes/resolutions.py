@@ -94,7 +94,7 @@ class Resolutions(Scheme):
 
     @property
     def usual_method(self) -> str:  # type: ignore[override]
-        return "adaptive_em" if self.wave else "none"
+        return "adaptive_em" if self.wave else "isotonic"
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:

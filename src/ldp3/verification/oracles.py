@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 
 from ldp3.progress import Progress
 from ldp3.protocols.base import FrequencyOracle, PureOracle
+from ldp3.schemes.base import Scheme
 from ldp3.verification import (
     deployment,
     estimation,
@@ -16,6 +17,7 @@ from ldp3.verification import (
     perturbation,
     privacy,
     records,
+    schemes,
     simulation,
     statements,
     supports,
@@ -51,7 +53,6 @@ OF_SEVERAL_ATTRIBUTES: tuple[Check, ...] = (  # whole records are estimated by f
     privacy.bounded_ratio,
     records.enumerated,
     privacy.audit,
-    records.lot,
     independence.batches,
     independence.neighbours,
     independence.independence,
@@ -79,6 +80,7 @@ OF_PURE_ORACLES: tuple[Check, ...] = (
     estimation.formula,
     estimation.impossible_tallies,
 )
+OF_SCHEMES: tuple[Check, ...] = schemes.lot, schemes.members, schemes.one_length
 OF_DEPLOYABLE_ORACLES: tuple[Check, ...] = (
     deployment.written,
     deployment.hostile_bytes,
@@ -94,6 +96,7 @@ def oracle_findings(
     """Every check that applies to `oracle`, as they are made."""
     checks = OF_SEVERAL_ATTRIBUTES if oracle.needs_records else CHECKS
     checks += OF_PURE_ORACLES if isinstance(oracle, PureOracle) else ()
+    checks += OF_SCHEMES if isinstance(oracle, Scheme) else ()
     checks += OF_DEPLOYABLE_ORACLES if oracle.deployable else ()
     setting = f"epsilon={oracle.epsilon:g}, d={oracle.d}"
     if oracle.needs_records:

@@ -1,4 +1,4 @@
-"""Several attributes: privacy of whole records, the lot that chooses a group, and the tables."""
+"""Several attributes: privacy of whole records, and the tables."""
 
 from collections.abc import Iterator
 from math import log
@@ -6,7 +6,6 @@ from math import log
 import numpy as np
 
 from ldp3.arrays import FloatArray
-from ldp3.noise import binomial_p
 from ldp3.protocols.base import PureOracle
 from ldp3.randomness import WORDS
 from ldp3.schemes.attributes import RecordScheme
@@ -48,24 +47,6 @@ def enumerated(case: OracleCase) -> Iterator[Finding]:
         sound = sound and abs(worst - log(scheme.privacy_ratio)) < 1e-9 * max(1.0, worst)
     name = "Over whole records, no report is more than e^ε times as likely as under another one"
     yield exact(name, sound, said)
-
-
-def lot(case: OracleCase) -> Iterator[Finding]:
-    """The group is drawn with the stated shares, whatever the record."""
-    scheme = _scheme(case)
-    if scheme is None or len(scheme.groups) == 1:
-        return
-    name = "The group is drawn with the stated shares, whatever the record"
-    shares = np.array([group.share / WORDS for group in scheme.groups])
-
-    def p_values(again: OracleCase) -> FloatArray:
-        found = [
-            np.bincount(scheme.layout.groups(reports), minlength=len(shares))
-            for reports in again.reports.values()
-        ]
-        return np.concatenate([binomial_p(own, own.sum(), shares) for own in found])
-
-    yield persistent(name, case, p_values, case.size * len(case.values))
 
 
 def tables(case: OracleCase) -> Iterator[Finding]:
