@@ -111,6 +111,36 @@ def shuffled() -> None:
     save(figure, "shuffled")
 
 
+def several_attributes() -> None:
+    """A table of two attributes of five: the truth, unbiased, and after Interactions."""
+    from ldp3.schemes.attributes import Groups
+
+    sizes, rng = (8, 6, 4, 3, 2), ldp3.stream(5, "attributes")
+    kinds = [rng.dirichlet(np.full(d, 0.6), size=4) for d in sizes]  # of four kinds of people
+    of = rng.integers(4, size=50_000)
+    records = np.stack(
+        [(kind[of].cumsum(axis=1) < rng.random((len(of), 1))).sum(axis=1) for kind in kinds], axis=1
+    )
+    distinct, counts = np.unique(records, axis=0, return_counts=True)
+    scheme = Groups(1.0, int(np.prod(sizes)), sizes)
+    tables = scheme.tables(scheme.simulate_records(distinct, counts, rng))
+    truth = np.zeros(sizes[:2])
+    np.add.at(truth, (records[:, 0], records[:, 1]), 1 / len(records))
+    shown = {
+        "truth": truth,
+        "unbiased": tables[0, 1].frequencies,
+        "Interactions": ldp3.postprocess("interactions")(tables)[0, 1],
+    }
+    figure, panels = plt.subplots(1, 3, figsize=(6.5, 2.6), layout="constrained", sharey=True)
+    for axes, (name, table) in zip(panels, shown.items(), strict=True):
+        cells = np.asarray(table).reshape(sizes[:2]).T
+        image = axes.imshow(cells, cmap="RdBu", vmin=-truth.max(), vmax=truth.max())
+        axes.set(title=name, xlabel="age", xticks=[], yticks=[])
+    panels[0].set_ylabel("page")
+    figure.colorbar(image, ax=panels, label="share of people", shrink=0.8)
+    save(figure, "attributes")
+
+
 def save(figure: plt.Figure, name: str) -> None:
     """As SVG without a date, so that the same data give the same file."""
     figure.savefig(FIGURES / f"{name}.svg", metadata={"Date": None})
@@ -118,5 +148,5 @@ def save(figure: plt.Figure, name: str) -> None:
 
 
 if __name__ == "__main__":
-    for picture in (one_report, the_crowd, odds, shuffled, results):
+    for picture in (one_report, the_crowd, odds, shuffled, several_attributes, results):
         picture()

@@ -134,7 +134,7 @@ def test_names_of_attributes_are_keys() -> None:
     assert tables["c", "a"].to_frame()["label"][1] == "c0, a1"
     with pytest.raises(InvalidParameter, match="There is no attribute 'd'"):
         tables["d"]
-    with pytest.raises(InvalidParameter, match="different attributes"):
+    with pytest.raises(InvalidParameter, match="of different attributes"):
         tables["a", "a"]
     with pytest.raises(InvalidParameter, match="numbers from 0 to 2, got 3"):
         joined()[3]

@@ -180,7 +180,7 @@ class Tables(Mapping[Key, Estimate]):
         if not self.seen(own):
             raise InvalidData(
                 f"No group that has reports saw {self.called(own)} together, so that nothing is "
-                f"known of how they go together: ask for a table that some group saw."
+                f"known of how they go together: ask for a table of fewer attributes."
             )
         found = self._estimate(own)
         return Estimate(found.frequencies, self.tally, found.noise, domain=self._domain(own))
@@ -207,7 +207,7 @@ class Tables(Mapping[Key, Estimate]):
         """The numbers of the attributes that a key names."""
         given = key if isinstance(key, tuple) else (key,)
         own = tuple(self._number(one) for one in given)
-        require(len(set(own)) == len(own) > 0, "A table", "has different attributes", key)
+        require(len(set(own)) == len(own) > 0, "A table", "of different attributes is meant", key)
         return own
 
     def _number(self, one: object) -> int:

@@ -25,7 +25,7 @@ each_scheme = pytest.mark.parametrize("cls", SCHEMES)
 def test_tables_are_unbiased_and_as_noisy_as_they_say(
     cls: type[RecordScheme], epsilon: float
 ) -> None:
-    scheme, runs = cls(epsilon, 24, SIZES), 60 if cls is SPL else 200
+    scheme, runs = cls(epsilon, 24, SIZES), 60 if cls is SPL else 100
     found: dict[Key, list[tuple[np.ndarray, np.ndarray]]] = {}
     for run in range(runs):
         tables = scheme.tables(scheme.simulate(PEOPLE, stream(run, cls.__name__)))
@@ -132,7 +132,7 @@ def test_targets_can_be_chosen() -> None:
 def test_interactions_make_distributions_that_are_nearer() -> None:
     scheme, method = Groups(1.0, 24, SIZES), ldp3.postprocess("interactions")
     raw, refined = 0.0, 0.0
-    for run in range(20):
+    for run in range(8):
         tables = scheme.tables(scheme.simulate(PEOPLE, stream(run, "m")))
         for key, f in method(tables).items():
             own = (key,) if isinstance(key, int) else key

@@ -25,7 +25,14 @@ FEW = 4_000
 SIZES = (2, 3, 2)
 
 
-@pytest.mark.parametrize("cls", [Groups, SPL, HonestSampling])
+@pytest.mark.parametrize(
+    "cls",
+    [
+        Groups,
+        pytest.param(SPL, marks=pytest.mark.slow),
+        pytest.param(HonestSampling, marks=pytest.mark.slow),
+    ],
+)
 def test_the_contract_holds(cls: type[RecordScheme]) -> None:
     made = list(findings(cls(1.0, 12, SIZES), draws=FEW))
     assert len(made) > 20
@@ -45,7 +52,7 @@ def test_the_contract_holds_at_all_settings(name: str) -> None:
         (AsksWhatIsRare, schemes.lot, FEW),
         (WholeBudgetForEach, privacy.bounded_ratio, FEW),
         (WholeBudgetForEach, records.enumerated, FEW),
-        (ForgetsWhoIsAsked, records.tables, 10_000),
+        (ForgetsWhoIsAsked, records.tables, FEW),
         (StretchesATable, records.tables, FEW),
     ],
 )

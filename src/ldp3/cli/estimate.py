@@ -84,7 +84,7 @@ def estimate(
     if asked:
         if output is not None or simultaneous:
             raise InvalidParameter("--output and --simultaneous are for single values: leave out.")
-        options.tell(told(server, asked, method, confidence, guaranteed), format)
+        options.tell(told(server, asked, method, confidence, guaranteed, table), format)
         return
     if association or share is not None or by is not None:
         options.tell(_together(server, association, share, by, confidence), format)

@@ -12,7 +12,7 @@ from ldp3.printing import show
 Kind = Literal["protocols", "methods", "metrics", "attacks", "datasets"]
 
 
-_GIVEN = ("epsilon", "d", "targets", "honest")  # by the experiment
+_GIVEN = {"protocols": ("epsilon", "d", "sizes"), "attacks": ("targets", "honest")}  # by a run
 
 
 def list_(
@@ -81,7 +81,7 @@ def _described(kind: str, cls: type) -> dict[str, str]:
 
     tuned = [
         symbol(cls, f.name) + ("" if f.default is MISSING else f"={f.default!r}")
-        for f in parameters(cls, *_GIVEN)
+        for f in parameters(cls, *_GIVEN.get(kind, ()))
     ]
     return {
         "kind": kind,

@@ -263,6 +263,8 @@ class Aggregator:
 
     def estimate(self) -> Estimate:
         """Unbiased frequencies."""
+        if isinstance(self.plan.domain, Records) and isinstance(self.plan.oracle, RecordScheme):
+            return self.tables()[self.plan.domain.names]
         return replace(self.plan.oracle.estimate(self._some()), domain=self.plan.domain)
 
     def tables(self) -> Tables:

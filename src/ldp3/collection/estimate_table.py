@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import join
 from typing import Any
 
 import numpy as np
@@ -32,11 +33,11 @@ class CollectionEstimate:
     Parameters
     ----------
     table
-        One row per value: label, frequency (unbiased), low and high end of its confidence
-        interval, processed (by the method), where the method knows one, low and high end of a
-        credible interval of that under its fitted prior, where values lie in an order up_to, the
-        share of people up to there by the method, and up_to_low and up_to_high, the interval of its
-        unbiased estimate, users (processed, as a number of those
+        One row per value: label, of several attributes the value of each, frequency (unbiased), low
+        and high end of its confidence interval, processed (by the method), where the method knows
+        one, low and high end of a credible interval of that under its fitted prior, where values
+        lie in an order up_to, the share of people up to there by the method, and up_to_low and
+        up_to_high, the interval of its unbiased estimate, users (processed, as a number of those
         who reported), and above_noise: whether the value stands above the noise. In the order of
         the domain.
     about
@@ -60,11 +61,15 @@ class CollectionEstimate:
         plan = server.plan
         spec = method or plan.method
         refine = build_method(spec, *plan.modules)
-        estimate, processed = _estimated(server, refine, attributes)
+        estimate, processed = estimated(server, refine, attributes)
         domain = plan.domain if estimate.domain is None else estimate.domain
         low, high = estimate.confidence_interval(confidence, simultaneous)
         between = refine.interval(estimate, confidence)
-        values: dict[str, Any] = {
+        values: dict[str, Any] = {"label": domain.labels}
+        if isinstance(domain, Records):  # the attributes in columns of their own, for programs
+            held = zip(domain.parts, domain.columns(np.arange(domain.d)).T, strict=True)
+            values |= {part.name: [part.label(c) for c in own] for part, own in held}
+        values |= {
             "label": domain.labels,
             "frequency": estimate.frequencies,
             "low": low,
@@ -181,16 +186,16 @@ class CollectionEstimate:
         )
 
 
-def _estimated(
+def estimated(
     server: Aggregator, refine: PostProcessor, attributes: Sequence[str]
 ) -> tuple[Estimate, FloatArray]:
     """The unbiased estimate of all values, or of the table of some attributes; and refined."""
     if not attributes:
-        if isinstance(server.plan.domain, Records):
+        if isinstance(server.plan.domain, Records) and server.plan.oracle.needs_records:
             called = ", ".join(server.plan.domain.names)
             raise InvalidParameter(
                 f"{server.plan.name!r} asks several attributes ({called}): say which table, as in "
-                f"--table {' '.join(server.plan.domain.names[:2])}."
+                f"--table {join(server.plan.domain.names[:2])}."
             )
         estimate = server.estimate()
         return estimate, refine(estimate)

@@ -12,6 +12,7 @@ import polars as pl
 from ldp3.answers import Answer, Column, table
 from ldp3.arrays import FloatArray
 from ldp3.collection.aggregator import Aggregator
+from ldp3.collection.estimate_table import estimated
 from ldp3.domain import Bins, Domain
 from ldp3.edges import day
 from ldp3.errors import InvalidData, require
@@ -68,14 +69,19 @@ def told(
     method: str | None = None,
     confidence: float = 0.95,
     guaranteed: bool = False,
+    attributes: Sequence[str] = (),
 ) -> Answer:
-    """What one collection says, unbiased and with intervals; and by the method."""
+    """What one collection says, unbiased and with intervals; and by the method.
+
+    Of several attributes, what it says of one of them.
+    """
     require(0 < confidence < 1, "`confidence`", "must be between 0 and 1", confidence)
-    plan, estimate = server.plan, server.estimate()
+    plan = server.plan
     spec = method or plan.method
-    processed = build_method(spec, *plan.modules)(estimate)
-    raw = Questions(estimate.frequencies, estimate.noise, plan.domain, guaranteed)
-    refined = Questions(processed, estimate.noise, plan.domain)
+    estimate, processed = estimated(server, build_method(spec, *plan.modules), attributes)
+    domain = plan.domain if estimate.domain is None else estimate.domain
+    raw = Questions(estimate.frequencies, estimate.noise, domain, guaranteed)
+    refined = Questions(processed, estimate.noise, domain)
     rows = []
     for called, on_line, ask in asked.each():
         found, by_method = ask(raw, level=confidence), ask(refined, level=confidence).value
@@ -95,9 +101,9 @@ def told(
         "confidence": confidence,
         "guaranteed": guaranteed,
         "method": spec,
-        "remarks": _remarks(plan.domain, processed) if asked.mean else [],
+        "remarks": _remarks(domain, processed) if asked.mean else [],
     }
-    grid = _table(frame, heads, plan.domain, title)
+    grid = _table(frame, heads, domain, title)
     return Answer([grid, *about["remarks"]], {**about, "answers": frame.drop("on_line")})
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
+import numpy as np
 import polars as pl
 from markupsafe import Markup, escape
 
@@ -71,13 +72,13 @@ def heat_map(answer: Estimated) -> str:
         return ""
     rows, columns = cross
     shares = answer.table["processed"].to_numpy().reshape(len(rows), len(columns))
-    top = max(float(shares.max()), 1e-12)
+    dark = 0.75 * np.maximum(shares, 0) / max(float(shares.max()), 1e-12)
     head = "".join(f'<th scope="col">{escape(label)}</th>' for label in columns)
     lines = []
-    for label, line in zip(rows, shares, strict=True):
+    for label, line, shades in zip(rows, shares, dark, strict=True):
         cells = "".join(
-            f'<td style="background:rgba(31,119,180,{max(float(x), 0) / top:.2f})">{x:.1%}</td>'
-            for x in line
+            f'<td style="background:rgba(31,119,180,{shade:.2f})">{x:.1%}</td>'
+            for x, shade in zip(line, shades, strict=True)
         )
         lines.append(f'<tr><th class="text" scope="row">{escape(label)}</th>{cells}</tr>')
     named = " × ".join(answer.about["attributes"])
