@@ -43,7 +43,7 @@ def test_a_table_has_the_values_of_each_attribute() -> None:
     assert (row["label"], row["page"]) == ("f, news, local", "news, local")
     assert abs(row["frequency"] - 0.5) < 0.3  # about ten standard deviations
     assert row["low"] < row["frequency"] < row["high"]
-    assert abs(found.table["processed"].sum() - 1) < 1e-12
+    assert abs(float(found.table["processed"].to_numpy().sum()) - 1) < 1e-12
     assert found.title().startswith("people, sex × page: 2,000 reports")
 
 
