@@ -174,7 +174,7 @@ def test_a_table_is_taken_as_it_is_and_one_attribute_where_one_is_needed() -> No
     with pytest.raises(
         InvalidParameter, match="several attributes, sex, region, and this is for one"
     ):
-        ldp3.size(1.0, 1_000, data=table)
+        ldp3.recommend(table)
 
 
 @pytest.mark.slow

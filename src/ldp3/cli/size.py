@@ -7,7 +7,7 @@ from cyclopts import Parameter
 from ldp3.budget import said_of
 from ldp3.cli import options
 from ldp3.cli.console import Console
-from ldp3.cli.data import one_dataset
+from ldp3.cli.data import one_sample
 from ldp3.errors import InvalidParameter
 
 
@@ -53,6 +53,7 @@ def size(
         value: one value. mean: that of numbers, such as bins of a sample. above:60, below:18,
         between:18:65: the share of people there. top10: the ten most
         frequent ones in the right order (or any number), of a sample. l1: the sum of all errors.
+        1-way, 2-way: a typical cell of the tables of one or two attributes, with --columns.
     method
         For l1: what post-processes the estimate; needs a sample.
     rounds
@@ -71,7 +72,7 @@ def size(
     if mixed != (delta is not None):
         raise InvalidParameter("--shuffled needs --delta, such as 1e-6, and --delta needs it.")
     console, why = Console(quiet=quiet), "A size is for one sample"
-    users = one_dataset(data, reading, plugins, why, console) if data else None
+    users = one_sample(data, reading, plugins, why, console) if data else None
     found = size(
         epsilon,
         population,

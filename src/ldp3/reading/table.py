@@ -160,4 +160,5 @@ def _refuse_ids(alone: Users, own: Domain, n: int, reading: Reading) -> None:
 
 def _said(notes: Sequence[str]) -> list[str]:
     """What is said of a column alone and holds in a table: nobody is left out of one."""
-    return [note for note in notes if "left out" not in note and "own (d" not in note]
+    alone = "left out", "value of their own", "`ordered` if"
+    return [note for note in notes if not any(words in note for words in alone)]

@@ -7,7 +7,7 @@ from functools import partial
 from math import ceil, floor, inf, log10
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -41,7 +41,8 @@ from ldp3.shuffling import Shuffled, require_mixed
 from ldp3.sizing.goals import Goal, OrderGoal, QueryGoal, SumGoal, ValueGoal, single
 from ldp3.sizing.search import MOST_USERS
 from ldp3.sizing.solving import Asked, Option, Solver
-from ldp3.types import one_attribute
+from ldp3.sizing.tables import TableSize, size_of_table
+from ldp3.types import Table, one_attribute
 
 MOST_VALUES = 2**24  # as for most protocols
 ROUNDS = 52  # a week's collections, for a year
@@ -135,6 +136,41 @@ class Size:
         return self.render()
 
 
+@overload
+def size(  # type: ignore[overload-overlap]
+    epsilon: float | None = ...,
+    population: int | None = ...,
+    error: float | None = ...,
+    *,
+    data: Table,
+    goal: str = ...,
+    protocols: Named | Sequence[Named] = ...,
+    confidence: float = ...,
+    plugins: Iterable[str | Path] = ...,
+) -> TableSize: ...
+
+
+@overload
+def size(
+    epsilon: float | None = ...,
+    population: int | None = ...,
+    error: float | None = ...,
+    *,
+    data: object = ...,
+    domain_size: int | None = ...,
+    value_share: float | None = ...,
+    goal: str = ...,
+    method: str = ...,
+    protocols: Named | Sequence[Named] = ...,
+    confidence: float = ...,
+    rounds: int | None = ...,
+    delta: float | None = ...,
+    central_epsilon: float | None = ...,
+    seed: int = ...,
+    plugins: Iterable[str | Path] = ...,
+) -> Size: ...
+
+
 def size(
     epsilon: float | None = None,
     population: int | None = None,
@@ -152,7 +188,7 @@ def size(
     central_epsilon: float | None = None,
     seed: int = 0,
     plugins: Iterable[str | Path] = (),
-) -> Size:
+) -> Size | TableSize:
     """People, ε, error: give two, get the third, for the best protocol.
 
     Parameters
@@ -169,7 +205,8 @@ def size(
         ``value``: one value. ``mean``: that of numbers in order, or of the codes from 0 on.
         ``above:60``, ``below:18``, ``between:18:65``: the share of people there.
         ``top10``: the ten most frequent ones in the right order (or any other number). ``l1``: the
-        sum of all errors.
+        sum of all errors. Of a table of several attributes: ``1-way`` or ``2-way``, a typical cell
+        of its tables of one or of two attributes.
     method
         For ``l1``: what post-processes the estimate.
     protocols
@@ -199,6 +236,18 @@ def size(
     require(whole(often, 1), "`rounds`", "must be at least 1", rounds)
     files = [as_path(path, "a plug-in") for path in several(plugins, "`plugins`")]
     modules = load_plugins(files)
+    if isinstance(data, Table):
+        own = method, value_share, domain_size, rounds, delta, central_epsilon
+        if own != ("none", None, None, None, None, None):
+            raise InvalidParameter(
+                "Of several attributes a size knows `epsilon`, `population`, `error`, `goal`, "
+                "`protocols` and `confidence`, and nothing else."
+            )
+        return size_of_table(
+            data, protocols, modules,
+            _asked(epsilon, population, error, "value"), epsilon, population, error,
+            plain(goal), confidence,
+        )  # fmt: skip
     frequencies, domain = _frequencies(data, domain_size, value_share, files)
     if isinstance(goal, str) and not _range(goal):  # whose numbers may be below 0
         goal = plain(goal).replace("ℓ", "l")
