@@ -121,7 +121,7 @@ def test_a_small_report_is_recommended_where_a_long_one_is_hardly_better() -> No
     data = ldp3.load("zipf(d=200, n=20_000)")
     given = {"methods": "norm_sub", "population": 10**6, "threads": 1}
     cheap, best = (
-        ldp3.recommend(data, 1.0, ["oue", "olh"], margin=margin, **given).answers[0]  # type: ignore[arg-type]
+        ldp3.recommend(data, 1.0, ["oue", "olh"], margin=margin, **given).answers[0]  # type: ignore[call-overload]
         for margin in (0.2, 0.0)
     )
     assert cheap.best.protocol == "olh"

@@ -36,7 +36,7 @@ def test_nothing_left_is_a_mistake_that_names_all() -> None:
 @pytest.mark.parametrize("bad", [{"max_bits": 0}, {"max_bits": 2.5}, {"max_decode": 0}])
 def test_costs_are_numbers_above_zero(bad: dict[str, object]) -> None:
     with pytest.raises(LDPError, match=f"`{next(iter(bad))}` must be"):
-        ldp3.recommend(EVEN, 1.0, "oue", "norm_sub", **bad)  # type: ignore[arg-type]
+        ldp3.recommend(EVEN, 1.0, "oue", "norm_sub", **bad)  # type: ignore[call-overload]
 
 
 def test_where_a_value_is_heavy_protocols_are_tuned_for_it() -> None:
@@ -60,7 +60,7 @@ def found(**options: object) -> Recommendation:
         "protocols": ["grr", "oue"], "methods": ["norm_sub", "base_pos"], "population": 50_000,
         "threads": 1,
     }  # fmt: skip
-    return ldp3.recommend(ZIPF, 1.0, **{**given, **options})  # type: ignore[arg-type]
+    return ldp3.recommend(ZIPF, 1.0, **{**given, **options})  # type: ignore[call-overload]
 
 
 def test_unbiased_means_without_post_processing() -> None:
@@ -105,7 +105,7 @@ def test_protocols_that_cannot_be_attacked_are_left_out_and_named() -> None:
                                  {"fake_users": 5, "attacks": "nonsense"}])  # fmt: skip
 def test_what_cannot_be_is_one_line(bad: dict[str, object]) -> None:
     with pytest.raises(LDPError):
-        ldp3.recommend(ZIPF, protocols="grr", methods="none", **bad)  # type: ignore[arg-type]
+        ldp3.recommend(ZIPF, protocols="grr", methods="none", **bad)  # type: ignore[call-overload]
 
 
 def test_small_domains_have_targets_too() -> None:

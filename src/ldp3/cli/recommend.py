@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from ldp3.budget import said_of
 from ldp3.cli import options
 from ldp3.cli.console import Console
-from ldp3.cli.data import inputs, one_dataset
+from ldp3.cli.data import inputs, one_sample
 from ldp3.errors import LARGEST_EPSILON, InvalidParameter
 from ldp3.files import require_no_input
 from ldp3.printing import duration, show
@@ -77,9 +77,11 @@ def recommend(
     save
         Write the plan of a collection with what was chosen, for clients and server.
     """
+    from ldp3.recommendation.advice import Recommendation
     from ldp3.recommendation.populations import Populations
     from ldp3.recommendation.recommend import entered, recommend
     from ldp3.recommendation.requirements import Requirements, Threat
+    from ldp3.types import one_attribute
 
     budgets, measures = options.numbers(epsilon), options.specs("-u", metrics)
     if save is not None and len(budgets) * len(measures) > 1:
@@ -87,11 +89,13 @@ def recommend(
     chosen = options.specs("-p", protocols)
     if save is not None:
         require_no_input(save, [*inputs(data), reading.domain, *plugins])
-        _require_deployable(chosen, plugins)
+        if reading.columns is None:
+            _require_deployable(chosen, plugins)
     with options.announcing_compiling(quiet):
         why, silent = "A recommendation is for one sample", Console(quiet=True)
-        users = one_dataset(data, reading, plugins, why, silent)  # the answer holds its notes
+        users = one_sample(data, reading, plugins, why, silent)  # the answer holds its notes
         if dry_run:
+            users = one_attribute(users)
             wanted = Requirements(max_bits, max_decode, unbiased, distribution)
             asked = chosen, options.specs("-m", methods), measures
             threat = Threat(fake_users, options.specs("-a", attack), targets)
@@ -122,7 +126,8 @@ def recommend(
                 plugins=plugins,
                 progress=console,
             )
-    with options.telling(found.answer(details), format):
+    told = found.answer(details) if isinstance(found, Recommendation) else found.answer()
+    with options.telling(told, format):
         if save is not None:
             found.plan(users.domain, plugins).save(save)
             name = shlex.quote(str(save))

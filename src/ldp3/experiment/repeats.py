@@ -22,10 +22,12 @@ from ldp3.experiment.outcomes import Outcome
 from ldp3.experiment.simulator import Simulator
 from ldp3.results import ties
 from ldp3.results.axes import Cell, without
+from ldp3.types import Marginals
 
 MOST = 640  # repeats: seven looks
 WORK = 1_600_000  # frequencies to work out, for each dataset and ε: some seconds of one core
 OVERHEAD = 64  # frequencies that could be worked out while a method or a protocol begins
+JOINING = 4  # times as long a table takes as an estimate: it is joined from groups
 USERS = 3  # who are perturbed and counted in the time of one frequency
 
 
@@ -49,7 +51,11 @@ def work(simulator: Simulator, cell: Cell) -> int:
     """Frequencies to work out in one repeat of a cell: its own and each method's, and its users."""
     data, methods = simulator.datasets[cell.dataset], int(simulator.applies(cell).sum())
     users = data.n if simulator.way(cell) == "users" else 0
-    return (1 + methods) * (OVERHEAD + data.d) + users // USERS
+    each = OVERHEAD + data.d
+    if isinstance(data, Marginals):  # a method works out all tables of one and two attributes
+        k = len(data.people.sizes)
+        each = JOINING * OVERHEAD * (k + k * (k - 1) // 2)
+    return (1 + methods) * each + users // USERS
 
 
 class UntilSettled:

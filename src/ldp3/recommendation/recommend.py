@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
+from typing import overload
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from ldp3.datasets.loading import load_all
 from ldp3.errors import InvalidParameter
 from ldp3.experiment.executors import require_threads
 from ldp3.experiment.grid import NOBODY, Choice, Experiment, Named, experiment
-from ldp3.experiment.run import measure
+from ldp3.experiment.run import benchmark, measure
 from ldp3.experiment.simulator import Simulator
 from ldp3.plugins import load_plugins
 from ldp3.printing import percent
@@ -22,10 +23,54 @@ from ldp3.recommendation.choosing import Answers
 from ldp3.recommendation.contest import NORMAL, Contest, raw_errors
 from ldp3.recommendation.populations import Populations
 from ldp3.recommendation.requirements import Requirements, Threat, with_designs
+from ldp3.recommendation.tables import TableRecommendation
 from ldp3.results import names
-from ldp3.types import Dataset, one_attribute
+from ldp3.types import Dataset, Table, one_attribute
 
 NOISIER = 0.1  # share of raw ℓ2 beyond the least from which on no method makes good for it
+
+
+@overload
+def recommend(  # type: ignore[overload-overlap]
+    data: Table,
+    epsilons: float | Iterable[float] = ...,
+    protocols: Named | Sequence[Named] = ...,
+    methods: Named | Sequence[Named] = ...,
+    metrics: Named | Sequence[Named] = ...,
+    *,
+    population: int | None = ...,
+    seed: int = ...,
+    threads: int | None = ...,
+    executor: Executor | str | None = ...,
+    plugins: Iterable[str | Path] = ...,
+    progress: Progress | None = ...,
+) -> TableRecommendation: ...
+
+
+@overload
+def recommend(
+    data: object,
+    epsilons: float | Iterable[float] = ...,
+    protocols: Named | Sequence[Named] = ...,
+    methods: Named | Sequence[Named] = ...,
+    metrics: Named | Sequence[Named] = ...,
+    *,
+    population: int | None = ...,
+    confidence: float = ...,
+    margin: float = ...,
+    max_bits: int | None = ...,
+    max_decode: float | None = ...,
+    unbiased: bool = ...,
+    distribution: bool = ...,
+    fake_users: float | str = ...,
+    attacks: Named | Sequence[Named] = ...,
+    targets: str | Sequence[str] | None = ...,
+    seed: int = ...,
+    threads: int | None = ...,
+    executor: Executor | str | None = ...,
+    plugins: Iterable[str | Path] = ...,
+    progress: Progress | None = ...,
+) -> Recommendation: ...
 
 
 def recommend(
@@ -50,7 +95,7 @@ def recommend(
     executor: Executor | str | None = None,
     plugins: Iterable[str | Path] = (),
     progress: Progress | None = None,
-) -> Recommendation:
+) -> Recommendation | TableRecommendation:
     """The best protocol and method for data like a sample, and everything tied with it.
 
     The same seed gives the same answer, whatever the threads.
@@ -58,7 +103,7 @@ def recommend(
     Parameters
     ----------
     data
-        The sample: one dataset, as `ldp3.benchmark` takes it.
+        The sample: one dataset, as `ldp3.benchmark` takes it; or a table of several attributes.
     epsilons, protocols, methods, metrics
         The questions and what to choose from; one or several. `none` is always among
         the methods.
@@ -96,6 +141,27 @@ def recommend(
             raise InvalidParameter(f"`{name}` must be at least {low} and below 1, got {given!r}.")
     requirements = Requirements(max_bits, max_decode, unbiased, distribution)
     require_threads(threads)
+    if isinstance(data, Table):
+        attacked = fake_users not in (0, "0") or targets is not None
+        if attacked or (confidence, margin, requirements) != (0.95, 0.01, Requirements()):
+            raise InvalidParameter(
+                "Of several attributes a recommendation knows the grid, `population` and `seed`: "
+                "no requirements, no attacks, no `confidence` or `margin` of its own."
+            )
+        people = data if population is None else data.scaled(population)
+        results = benchmark(
+            people,
+            epsilons,
+            "attributes" if protocols in ("all", ["all"]) else protocols,
+            "attributes" if methods in ("all", ["all"]) else methods,
+            metrics,
+            seed=seed,
+            threads=threads,
+            executor=executor,
+            plugins=plugins,
+            progress=progress,
+        )
+        return TableRecommendation.of(people, results, plugins)
     threat = Threat(fake_users, attacks, targets)
     sample, ex, left_out = entered(
         data, epsilons, protocols, methods, metrics, population, requirements, seed, plugins, threat

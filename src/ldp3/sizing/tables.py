@@ -174,15 +174,11 @@ def size_of_table(
             assert error is not None
             users = ceil(_variance(scheme, way) * (z / error) ** 2)
         assert users is not None
-        half = [
+        one, two = (
             z * sqrt(_variance(scheme, w) / users) if _tells(scheme, w) else None for w in (1, 2)
-        ]
-        found.append(
-            (
-                TableOption(choice.spec, users, scheme.epsilon, *half, scheme.above_limit),
-                scheme,
-            )
         )
+        above = scheme.above_limit
+        found.append((TableOption(choice.spec, users, scheme.epsilon, one, two, above), scheme))
     if not found:
         raise InvalidParameter(f"None of these protocols tells {way}-way tables: name others.")
     found.sort(key=lambda one: (one[0].users, one[0].epsilon, _error(one[0], way)))
@@ -258,11 +254,9 @@ def _information(scheme: RecordScheme, pair: tuple[int, int]) -> float:
     if isinstance(scheme, SPL):
         told = [shares.information(scheme.answers.oracles[a]) for a in pair]
         return told[0] * told[1]
-    return sum(
-        group.share / WORDS * shares.information(group.oracle)  # type: ignore[arg-type]
-        for group in scheme.groups
-        if set(pair) <= {a for a, _ in group.view.parts}
-    )
+    seen = [g for g in scheme.groups if set(pair) <= {a for a, _ in g.view.parts}]
+    told = [g.share / WORDS * shares.information(g.oracle) for g in seen]  # type: ignore[arg-type]
+    return sum(told)
 
 
 def _points(error: float | None) -> str:
