@@ -215,12 +215,18 @@ def test_numbers_outside_are_refused_or_clipped(folder: Path, run: Run) -> None:
 
 
 def test_a_goal_chooses_the_protocol_and_says_why(folder: Path, run: Run) -> None:
-    for goal, n in (("mean", 10**7), ("quantiles", 1_000), ("distribution", 1_000)):
+    mixture = "resolutions(wave=0.5)"
+    for goal, n, protocol in (
+        ("mean", 10**7, "sw"),
+        ("quantiles", 1_000, "sw"),
+        ("quantiles", 10**4, mixture),
+        ("distribution", 10**6, mixture),
+    ):
         asked = f"plan --goal {goal} -e 1 --bins auto --within 0:100 --population {n} -o g.json"
         code, out, _ = run(f"{asked} --name {goal}")
         assert code == 0
         assert f"for --goal {goal}: " in out
-        assert Plan.load(folder / "g.json").protocol == "sw"
+        assert Plan.load(folder / "g.json").protocol == protocol
         (folder / "g.json").unlink()
     for wrong, said in (
         ("plan -p sw --goal mean -e 1 --bins 9 --within 0:9 -o x.json", "and not both"),

@@ -13,8 +13,7 @@ from ldp3.errors import InvalidParameter, require
 from ldp3.printing import show, terminal_width, visible, wrapped
 
 Goal = Literal["mean", "distribution", "quantiles"]
-FEW = 5_000  # reports, counted by what each tells, below which a square wave alone is as good
-MIXTURE = "sw"
+FEW = 1_000  # reports, counted by what each tells, below which a square wave alone is as good
 
 if TYPE_CHECKING:
     from ldp3.domain import Domain
@@ -173,6 +172,8 @@ def plan(
 
 def _suited(goal: Goal, epsilon: float, population: int | None) -> tuple[str, str]:
     """The protocol for a goal, and why: by `python -m benchmarks.numbers goals`."""
+    from ldp3.protocols.base import MIXTURE
+
     require(epsilon > 0, "`epsilon`", "must be > 0", epsilon)
     if goal == "mean":
         return "sw", "the average report of SW tells the mean best"

@@ -30,6 +30,7 @@ WHY = {
     "its sum is below one; biased, as all but none are",
     POINTS["share"]: "for KL it lost least over many kinds of data; biased, as all but none are",
     POINTS["root"]: "for Hellinger it lost least over many data; biased, as all but none are",
+    "isotonic": "for sums over ordered values, which it leaves nearly unbiased",
     ADAPTIVE: "for protocols that go by an order; biased, as all but none are",
     "interactions": "it takes tables of several attributes together; biased, as all but none are",
 }

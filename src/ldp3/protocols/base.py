@@ -31,6 +31,7 @@ from ldp3.randomness import Words, stream
 from ldp3.shuffling import Blanket, Distinguisher, Shuffled
 from ldp3.types import Estimate, Tally
 
+MIXTURE = "resolutions(wave=0.5)"  # for distributions and quantiles, where nobody says which
 CHUNK = 65_536  # users at a time
 CHUNK_BITS = 2**28  # and 32 MiB of reports at the most, whatever the domain
 MOST_AT_ONCE = 2**23  # users at a time where that makes up for a histogram

@@ -13,7 +13,7 @@ from ldp3.experiment.grid import NOBODY, Choice, Experiment, Named
 from ldp3.kinds import find, plain
 from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import PostProcessor, build_method
-from ldp3.protocols.base import FrequencyOracle, build_oracle
+from ldp3.protocols.base import MIXTURE, FrequencyOracle, build_oracle
 from ldp3.recommendation.costs import measure
 from ldp3.results import names
 from ldp3.types import Dataset
@@ -148,10 +148,16 @@ def _pure(ex: Experiment, choice: Choice) -> bool:
 
 
 def with_designs(protocols: Named | Sequence[Named], data: Dataset) -> list[Named]:
-    """What is named; beside `all`, where a value is heavy, the same tuned for its frequency."""
+    """What is named; beside `all`, where a value is heavy, the same tuned for its frequency.
+
+    And where values lie in an order, the mixture that `plan --goal` takes.
+    """
     given = list(protocols) if isinstance(protocols, list | tuple) else [protocols]
+    if not any(isinstance(p, str) and plain(p) == "all" for p in given):
+        return given
+    given += [MIXTURE] if data.domain.in_line else []
     top = round(float(data.frequencies.max()), 2)
-    if top < HEAVY or not any(isinstance(p, str) and plain(p) == "all" for p in given):
+    if top < HEAVY:
         return given
     tunable = [
         n
