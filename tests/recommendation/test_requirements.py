@@ -1,5 +1,7 @@
 """What may compete for a recommendation."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -46,10 +48,18 @@ def test_where_a_value_is_heavy_protocols_are_tuned_for_it() -> None:
     assert with_designs(["oue"], HEAVY) == ["oue"]
 
 
+def test_where_values_lie_in_an_order_the_mixture_for_numbers_is_tried() -> None:
+    line = replace(EVEN, domain=EVEN.domain.in_order())
+    assert with_designs("all", line) == ["all", "resolutions(wave=0.5)"]
+    assert with_designs(["oue"], line) == ["oue"]
+
+
 def test_all_leaves_out_what_another_one_beats_and_literature_does_not() -> None:
     every = {c.spec for c in choices(FrequencyOracle, "literature", [])}
     best = {c.spec for c in choices(FrequencyOracle, "all", [])}
-    assert best == {"grr", "rappor", "oue", "blh", "olh", "ss", "pgr", "hrr", "hr", "sw"}
+    assert best == {
+        "grr", "rappor", "oue", "blh", "olh", "ss", "pgr", "hrr", "hr", "sw", "resolutions",
+    }  # fmt: skip
     assert every - best == {
         "ue", "the", "she", "flh", "cms", "hcms", "pi_rappor", "rhr", "hpgr", "mss"
     }  # fmt: skip
