@@ -11,7 +11,8 @@ from scipy.stats import binom, chi2
 from ldp3 import Labels, LDPError, Records, stream
 from ldp3.arrays import FloatArray
 from ldp3.associations import Association, associated, fieller, shares_within
-from ldp3.schemes.attributes import SPL, Groups
+from ldp3.schemes.attributes import Groups
+from ldp3.schemes.spl import SPL
 from ldp3.tables import Tables
 from ldp3.verification.base import ALPHA
 

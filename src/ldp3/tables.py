@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -35,9 +35,6 @@ from ldp3.domain import Records
 from ldp3.errors import InvalidData, InvalidParameter, require, short, whole
 from ldp3.noise import Noise
 from ldp3.types import Estimate, Tally
-
-if TYPE_CHECKING:
-    pass
 
 Attributes = tuple[int, ...]  # their numbers; the axes of a table, in this order
 Key = str | int | tuple[str | int, ...]

@@ -8,7 +8,8 @@ from ldp3 import Bins, Labels, LDPError, Records, stream
 from ldp3.errors import InvalidData
 from ldp3.protocols.base import build_oracle
 from ldp3.randomness import exp
-from ldp3.schemes.attributes import SMP, SPL, Groups, Joint, Pairs, RecordScheme
+from ldp3.schemes.attributes import SMP, Groups, Joint, Pairs, RecordScheme
+from ldp3.schemes.spl import SPL
 from ldp3.tables import Key, margin
 from ldp3.verification.base import ALPHA
 from ldp3.verification.statistics import mean_p

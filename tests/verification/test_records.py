@@ -8,7 +8,8 @@ import pytest
 
 from ldp3 import verify
 from ldp3.protocols.base import FrequencyOracle
-from ldp3.schemes.attributes import SMP, SPL, Groups, Joint, Pairs, RecordScheme
+from ldp3.schemes.attributes import SMP, Groups, Joint, Pairs, RecordScheme
+from ldp3.schemes.spl import SPL
 from ldp3.verification import findings, privacy, records, schemes
 from ldp3.verification.base import Finding
 from ldp3.verification.cases import OracleCase

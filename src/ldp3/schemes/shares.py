@@ -51,7 +51,9 @@ def law(oracle: PureOracle) -> tuple[float, float]:
     noise = oracle.noise(even, 1)
     two, every = noise.of_query(first[0] + first[1], first[0]), noise.of_query(np.ones(d), even)
     if two is None or every is None:
-        raise InvalidParameter(f"{type(oracle).__name__}: its errors are not known to hang so.")
+        raise InvalidParameter(
+            f"{type(oracle).__name__}: how its errors hang together is not known: use ss."
+        )
     base, slope = float(np.mean(noise.base)), noise.slope
     # covariance of two values, if one of them is the truth, and if none is
     own = other = (two - 2 * base - slope) / 2
