@@ -15,7 +15,8 @@ from ldp3.protocols.base import FrequencyOracle, build_oracle
 from ldp3.randomness import WORDS
 from ldp3.results import names
 from ldp3.schemes import shares
-from ldp3.schemes.attributes import SPL, RecordScheme
+from ldp3.schemes.attributes import RecordScheme
+from ldp3.schemes.spl import SPL
 from ldp3.sizing.solving import Asked
 from ldp3.types import Table
 
