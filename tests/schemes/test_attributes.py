@@ -6,6 +6,7 @@ import pytest
 import ldp3
 from ldp3 import Bins, Labels, LDPError, Records, stream
 from ldp3.errors import InvalidData
+from ldp3.postprocessing.interactions import joint
 from ldp3.protocols.base import build_oracle
 from ldp3.randomness import exp
 from ldp3.schemes.attributes import SMP, Groups, Joint, Pairs, RecordScheme
@@ -166,3 +167,31 @@ def test_a_scheme_is_made_for_a_table_by_name() -> None:
         ldp3.scheme("grr", 1.0, domain)
     with pytest.raises(LDPError, match="for a Table"):
         ldp3.scheme("groups", 1.0, 7)  # type: ignore[arg-type]
+
+
+def test_one_distribution_fits_the_tables_and_tells_of_three_attributes() -> None:
+    scheme = Groups(1.0, 24, SIZES)
+    tables = scheme.tables(scheme.simulate(20 * PEOPLE, stream(0)))
+    p, wanted = joint(tables), ldp3.postprocess("interactions")(tables)
+    assert p.shape == SIZES
+    assert p.min() >= 0
+    assert abs(p.sum() - 1) < 1e-12
+    for own in ((0, 1), (0, 2), (1, 2)):
+        apart = margin(p, (0, 1, 2), own).ravel() - wanted[own]
+        assert float((apart**2).mean()) < 0.1 * float(tables[own].variance.mean())
+
+
+def test_of_independent_attributes_the_distribution_is_their_product() -> None:
+    rows = [np.array([0.7, 0.3]), np.array([0.5, 0.3, 0.2]), np.array([0.4, 0.3, 0.2, 0.1])]
+    even = np.einsum("i,j,k->ijk", *rows)
+    scheme = Groups(4.0, 24, SIZES)
+    tables = scheme.tables(scheme.simulate((even * 10**6).round().astype(int).ravel(), stream(0)))
+    assert np.abs(joint(tables) - even).sum() < 0.02
+
+
+def test_one_distribution_of_too_many_records_is_refused() -> None:
+    scheme = SMP(1.0, 2**21, (2**7, 2**7, 2**7))
+    records = np.zeros((1, 3), dtype=np.int64)
+    tables = scheme.tables(scheme.simulate_records(records, np.array([1000]), stream(0)))
+    with pytest.raises(InvalidData, match="at most 1,048,576 records"):
+        joint(tables)

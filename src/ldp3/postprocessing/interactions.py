@@ -1,17 +1,22 @@
 """Interactions: tables of several attributes that help each other."""
 
 from dataclasses import dataclass
+from math import prod
 from typing import ClassVar, final
 
 import numpy as np
 
 from ldp3.arrays import FloatArray
+from ldp3.errors import InvalidData
 from ldp3.postprocessing.base import PostProcessor, fill
 from ldp3.postprocessing.multiscale import Multiscale, MultiscaleOrdered
-from ldp3.tables import Attributes, Key, Tables, composed, interaction, parts
+from ldp3.tables import Attributes, Key, Tables, composed, interaction, margin, parts, spread
 from ldp3.types import Estimate
 
 CYCLES = 3  # more change nothing
+MOST_RECORDS = 2**20  # of one distribution
+FIT = 1e-4  # of the square of the noise, where tables fit
+GAIN = 1e-7  # of the misfit, below which a step is idle
 
 
 @final
@@ -94,3 +99,56 @@ def _joined(
     own = [S for S in sound if set(T) <= set(S)]
     sums = sum(told[S] * interaction(sound[S], S, T) for S in own)
     return np.asarray(sums / sum(told[S] for S in own))
+
+
+def joint(tables: Tables) -> FloatArray:
+    r"""One distribution over all records that fits the tables of `interactions`, one axis each.
+
+    $$\min_p \sum_S I_S D_S \lVert M_S p - f_S \rVert^2$$
+
+    over the tables $S$, with $M_S p$ that of $p$, by entropic mirror descent from the even
+    distribution: of all that fit, the one nearest to it. **It assumes** that three attributes have
+    nothing in common beyond what every two of them have (if two-way tables were asked): tables of
+    three are a guess under that assumption, without intervals. Stops when the tables fit to a
+    hundredth of their noise, or when a step gains nothing. Up to 2²⁰ records; some seconds.
+
+    References
+    ----------
+    McKenna, Sheldon, Miklau. *Graphical-model based estimation and inference for differential
+    privacy.* ICML 2019 (one distribution from noisy tables).
+    """
+    sizes, every = tables.sizes, tuple(range(len(tables.sizes)))
+    size = prod(sizes)
+    if size > MOST_RECORDS:
+        raise InvalidData(f"One distribution has at most {MOST_RECORDS:,} records, not {size:,}.")
+    found = {tables.attributes(key): f for key, f in Interactions().across(tables).items()}
+    goals = {
+        S: f.reshape([sizes[a] for a in S])
+        for S, f in found.items()
+        if not any(set(S) < set(T) for T in found)
+    }
+    known = {S: tables.information(tuple(sorted(S))) * f.size for S, f in goals.items()}
+    noise = float(sum(prod(d - 1 for d in f.shape) for f in goals.values()))
+
+    def misfit(p: FloatArray) -> tuple[float, FloatArray]:
+        loss, slope = 0.0, np.zeros(sizes)
+        for S, goal in goals.items():
+            off = margin(p, every, S) - goal
+            loss += known[S] * float((off**2).sum())
+            slope += 2 * known[S] * spread(off, S, every)
+        return loss, slope
+
+    p = np.full(sizes, 1 / size)
+    loss, slope = misfit(p)
+    step, idle = 1 / max(float(np.abs(slope).max()), 1e-300), 0
+    while loss > FIT * noise and idle < 5 and step > 1e-300:
+        tilt = -step * slope
+        tried = p * np.exp(tilt - tilt.max())
+        tried /= tried.sum()
+        new, new_slope = misfit(tried)
+        if new > loss:
+            step /= 2
+            continue
+        idle = idle + 1 if loss - new < GAIN * loss else 0
+        p, loss, slope, step = tried, new, new_slope, 1.5 * step
+    return p
