@@ -1,5 +1,6 @@
 """Shares of groups, their certificate, and the limit of every mechanism."""
 
+from functools import partial
 from itertools import combinations, product
 from math import exp
 
