@@ -91,7 +91,8 @@ def _records_in(path: Path, plan: Plan, domain: Records, reading: Reading) -> Co
         if isinstance(part, Grid):
             raise InvalidParameter(f"{part.name}: a grid takes two columns; report one by one.")
         labels = part.labels if isinstance(part, Labels) else None
-        users = choose(open_file(path, reading, labels), replace(reading, column=(part.name,)))
+        named = replace(reading, column=(part.name,))
+        users = choose(open_file(path, named, labels), named)
         absent = missing_texts(users, reading, labels or [part.other or ""])
         users = _coded(users, part, absent)
         rows = users.collect(users.frame.select(CODE, BLANK))
