@@ -29,6 +29,25 @@ def histogram(numbers: NDArray[Any], size: int) -> IntArray:
     return _few(numbers, size).sum(axis=0) if size <= _CACHED else _many(numbers, size)
 
 
+def places(numbers: NDArray[Any], size: int) -> list[IntArray]:
+    """Where each number below `size` stands, in order.
+
+    >>> [place.tolist() for place in places(np.array([2, 0, 2]), 3)]
+    [[1], [], [0, 2]]
+    """
+    ends = np.cumsum(histogram(numbers, size))
+    return np.split(_sorted(numbers, np.append(0, ends[:-1])), ends[:-1])
+
+
+@njit
+def _sorted(numbers: NDArray[Any], starts: IntArray) -> IntArray:
+    order = np.empty(numbers.size, dtype=np.int64)
+    for i in range(numbers.size):
+        order[starts[numbers[i]]] = i
+        starts[numbers[i]] += 1
+    return order
+
+
 @njit
 def _few(numbers: NDArray[Any], size: int) -> IntArray:
     # four tables, so that equal neighbours do not wait for each other

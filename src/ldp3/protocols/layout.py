@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ldp3.arrays import BoolArray, Reports
 from ldp3.errors import require
-from ldp3.kernels import bits
+from ldp3.kernels import bits, transforms
 
 Bytes = NDArray[np.uint8]
 
@@ -300,11 +300,9 @@ class Grouped(Layout):
         fine = np.zeros(len(reports), dtype=bool)
         if reports.ndim != 2 or reports.dtype != np.uint8 or reports.shape[1] != self.size:
             return fine
-        of = self.groups(reports)
-        order = np.argsort(of, kind="stable")
-        ends = np.searchsorted(of[order], np.arange(len(self.layouts) + 1))
-        for group, layout in enumerate(self.layouts):  # what names no group is in none of these
-            mine = order[ends[group] : ends[group + 1]]
+        several = len(self.layouts)
+        of = transforms.places(np.minimum(self.groups(reports), several), several + 1)
+        for group, (layout, mine) in enumerate(zip(self.layouts, of[:-1], strict=True)):
             rows = reports[mine]
             stray = rows[:, self.head + layout.size :].any(axis=1)
             fine[mine] = layout.fits(self.part(rows, group)) & ~stray

@@ -26,6 +26,7 @@ from ldp3.errors import (
     require_generator,
     require_histogram,
 )
+from ldp3.kernels.transforms import places
 from ldp3.noise import Channel
 from ldp3.protocols.base import CHUNK_BITS, MOST_AT_ONCE, FrequencyOracle
 from ldp3.protocols.layout import Grouped
@@ -182,16 +183,11 @@ class Scheme(FrequencyOracle):
         lots = rng.integers(0, WORDS - 1, len(records), dtype=np.uint64, endpoint=True)
         of = np.searchsorted(np.array(self.bounds[:-1], np.uint64), lots, side="right")
         rows = np.zeros((len(records), self.layout.size), dtype=np.uint8)
-        for number, (mine, group) in enumerate(zip(self._sorted(of), self.groups, strict=True)):
+        for number, mine in enumerate(places(of, len(self.groups))):
+            group = self.groups[number]
             some = group.oracle.perturb(group.view.cells(self.sizes, records[mine]), rng)
             self.layout.put(rows, mine, number, some)
         return rows
-
-    def _sorted(self, of: IntArray) -> list[IntArray]:
-        """The places of each group's people; sorted once, for there may be many groups."""
-        narrow = of.astype(np.min_scalar_type(len(self.groups)))  # sorted by radix
-        ends = np.cumsum(np.bincount(of, minlength=len(self.groups)))
-        return np.split(np.argsort(narrow, kind="stable"), ends[:-1])
 
     # the server
 
@@ -208,7 +204,7 @@ class Scheme(FrequencyOracle):
 
     def parts(self, reports: Reports) -> Iterator[Reports]:
         """The reports of each group, as its oracle makes them, in their order."""
-        for group, mine in enumerate(self._sorted(self.layout.groups(reports))):
+        for group, mine in enumerate(places(self.layout.groups(reports), len(self.groups))):
             yield self.layout.part(reports[mine], group)
 
     def join(self, tallies: Sequence[Tally]) -> Tally:
