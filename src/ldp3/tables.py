@@ -229,6 +229,10 @@ class Tables(Mapping[Key, Estimate]):
         """Whether some group that has reports saw all these attributes."""
         return any(set(own) <= set(answer.attributes) for answer in self.answers)
 
+    def people(self, own: Attributes) -> int:
+        """How many were asked all these attributes, maybe among others."""
+        return sum(a.n for a in self.answers if set(own) <= set(a.attributes))
+
     def interaction(self, wanted: Attributes) -> FloatArray:
         """That of some attributes, in ascending order: the weighted mean over the groups."""
         return self._joined(wanted)[0]

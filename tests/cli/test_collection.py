@@ -901,3 +901,51 @@ def test_counts_without_a_seal_are_told(folder: Path, run: Run) -> None:
     assert code == 0
     assert err.startswith("note: counts.json: these counts have no seal")
     assert run("estimate counts.json -q")[2] == ""
+
+
+PEOPLE = """
+[sex]
+labels = ["f", "m"]
+other = "no answer"
+[age]
+bins = [0, 18, 65, 120]
+["home, place"]
+domain_size = 3
+"""
+
+
+def test_several_attributes_from_a_plan_to_a_table(folder: Path, run: Run) -> None:
+    (folder / "people.toml").write_text(PEOPLE)
+    rows = [f"{'fm'[i % 2]},{i % 100},{i % 3}\n" for i in range(2_000)]
+    (folder / "people.csv").write_text('sex,age,"home, place"\n' + "".join(rows))
+    code, out, err = run("plan --columns people.toml -p groups -e 1 -o people.ldp3.json")
+    assert (code, err) == (0, "")
+    for said in ("1 for the group", "one of 6 groups, by lot", "sex × age", "ε = 1 is for all"):
+        assert said in out
+    assert run("perturb people.ldp3.json people.csv -o reports.parquet")[0] == 0
+    assert run("aggregate people.ldp3.json reports.parquet -o counts.json")[0] == 0
+    assert run("inspect people.ldp3.json reports.parquet")[0] == 0
+    code, out, _ = run("estimate counts.json --table sex age --format json")
+    assert code == 0
+    assert len(json.loads(out)["values"]) == 9
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("[sex]\nlabel = ['f', 'm']", r"[sex] says labels, domain, domain_size, bins or grid"),
+        ("[sex]\nother = 'x'", "none or several is wrong"),
+        ("sex = 3", "[sex] says labels"),
+        ("[sex", "is no TOML"),
+        ("", "at least one attribute"),
+        ("[age]\nbins = 20", "needs the range to cut"),
+    ],
+)
+def test_attributes_that_cannot_be_are_one_line(
+    folder: Path, run: Run, content: str, reason: str
+) -> None:
+    (folder / "people.toml").write_text(content)
+    code, out, err = run("plan --columns people.toml -p smp -e 1 -o people.ldp3.json")
+    assert (code, out) == (2, "")
+    assert reason in err
+    assert err.count("\n") == 1

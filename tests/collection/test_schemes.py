@@ -15,11 +15,14 @@ from scipy.stats import chisquare
 from ldp3 import Bins, Integers, Labels, Records, stream
 from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.client import Client, report_from_words
+from ldp3.collection.coding import codes_in
+from ldp3.collection.differences import CollectionDifference
 from ldp3.collection.plan import Plan
 from ldp3.collection.plan_file import canonical
 from ldp3.collection.wire import IMPOSSIBLE, TAG_BYTES
 from ldp3.errors import InvalidData, InvalidParameter, InvalidValue
 from ldp3.randomness import WORDS, Words
+from ldp3.reading.options import Reading
 from ldp3.schemes.base import Scheme
 
 PLUGIN = Path(__file__).parent / "lots.py"
@@ -278,3 +281,54 @@ def test_seeds_that_come_again_are_counted_in_each_group() -> None:
     oracle = plan.oracle
     assert isinstance(oracle, Scheme)
     assert server.repeated == oracle.split(oracle.aggregate(reports))[1].n > 100
+
+
+def test_a_scheme_of_ours_is_collected_by_clients_and_joined() -> None:
+    plan = people(protocol="pairs", plugins=[], epsilon=4.0)
+    client, server = Client(plan), Aggregator(plan)
+    records = [{**WHO, "sex": sex, "age": age} for sex in ("f", "m") for age in (10, 50)]
+    server.add([client.report(records[i % 4]) for i in range(2_000)])
+    table = server.tables()["sex", "age"]
+    low, high = table.confidence_interval(1 - FALSE_ALARM, simultaneous=True)
+    truth = np.zeros((3, 4))
+    truth[:2, [0, 2]] = 0.25
+    assert (low <= truth.ravel()).all()
+    assert (truth.ravel() <= high).all()
+    assert "2,000 reports" in server._repr_html_()
+    with pytest.raises(InvalidData, match="a difference is of collections of one"):
+        CollectionDifference.of(server, server)
+
+
+@pytest.mark.parametrize("spec", ["resolutions", "resolutions(wave=0.5)"])
+def test_numbers_are_collected_by_resolutions(spec: str, tmp_path: Path) -> None:
+    plan = Plan("ages", Bins([0, 10, 20, 30, 40, 50, 60, 70, 80]), spec, 2.0)
+    plan.save(tmp_path / "plan.json")
+    client, server = Client(tmp_path / "plan.json"), Aggregator(tmp_path / "plan.json")
+    server.add([client.report(age % 40) for age in range(2_000)])
+    low, high = server.estimate().confidence_interval(1 - FALSE_ALARM, simultaneous=True)
+    truth = np.repeat([0.25, 0.0], 4)
+    assert (low <= truth).all()
+    assert (truth <= high).all()
+    assert server.frequencies().sum() == pytest.approx(1)
+
+
+def test_rows_of_a_file_are_records_by_the_names_of_their_columns(tmp_path: Path) -> None:
+    plan = people()
+    file = tmp_path / "people.csv"
+    file.write_text("place,id,age,sex\nhere,1,17,f\nelsewhere,2,64,\nhere,3,0,x\n\n\n")
+    found = codes_in(file, plan, Reading())
+    domain = plan.domain
+    assert isinstance(domain, Records)
+    assert domain.columns(found.codes).tolist() == [[0, 0, 0], [2, 2, 1], [2, 0, 0]]
+    assert found.notes == ("sex: 2 rows outside the domain became 'no answer'.",)
+    for text, why in (
+        ("place,age,sex\nhere,130,f\n", "row 2: '130' is not in the domain of age"),
+        ("place,age,sex\nhere,,f\n", "row 2: '' is not in the domain of age"),
+        ("place,sex\nhere,f\n", "no column 'age'"),
+    ):
+        file.write_text(text)
+        with pytest.raises(InvalidData, match=why) as refused:
+            codes_in(file, plan, Reading())
+        assert "\n" not in str(refused.value)
+    with pytest.raises(InvalidParameter, match="leave `column` out"):
+        codes_in(file, plan, Reading(column=("age",)))

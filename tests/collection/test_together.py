@@ -86,6 +86,16 @@ def test_what_cannot_be_told_is_refused(attributes: list[str], said: str) -> Non
         CollectionEstimate.of(server(), attributes=attributes)
 
 
+def test_few_people_are_said_to_be_few() -> None:
+    plan = Plan("people", PEOPLE, "pairs", 4.0)
+    client, made = Client(plan), Aggregator(plan)
+    made.add([client.report(("f", 30, "home")) for _ in range(60)])
+    found = CollectionEstimate.of(made, attributes=["sex", "page"])
+    assert any("too few for the normal law" in said for said in found.about["remarks"])  # type: ignore[attr-defined]
+    remarks = CollectionEstimate.of(server(), attributes=["sex", "page"]).about["remarks"]
+    assert "too few" not in str(remarks)
+
+
 def test_one_attribute_has_no_tables() -> None:
     plan = Plan("pets", Labels(["cat", "dog"]), "grr", 1.0)
     with pytest.raises(InvalidData, match="asks one attribute"):

@@ -106,6 +106,15 @@ def test_a_column_alone_and_among_others_has_the_same_people(tmp_path: Path) -> 
     assert kept.domain.part("region").labels == ("NA", "east", "north", "south")
 
 
+def test_labels_are_all_values_also_those_nobody_holds(tmp_path: Path) -> None:
+    path, regions = written(tmp_path), ["west", "east", "north", "south"]
+    table = ldp3.load(path, columns={"sex": {}, "region": {"labels": regions, "other": "none"}})
+    assert table.domain.part("region").labels == (*regions, "none")
+    assert table["region"].histogram.tolist() == [0, 1, 3, 1, 1]
+    with pytest.raises(InvalidData, match="row 3: 'm' is not in the domain of 2 values"):
+        ldp3.load(path, columns={"sex": {"labels": ["f", "w"]}, "region": {}})
+
+
 @settings(max_examples=30)
 @given(st.lists(st.tuples(st.sampled_from("xyz"), st.integers(0, 3), st.integers(0, 5))))
 def test_counts_are_as_good_as_rows(rows: list[tuple[str, int, int]]) -> None:

@@ -11,7 +11,7 @@ import ldp3
 from ldp3.answers import FORMATS, Answer, Items, Terms
 from ldp3.attacks.mga import MGA
 from ldp3.collection.plan import deployable
-from ldp3.domain import Bins, Domain, Grid, Labels
+from ldp3.domain import Bins, Domain, Grid, Labels, Records
 from ldp3.edges import as_edges
 from ldp3.errors import InvalidData, InvalidParameter
 from ldp3.protocols.base import PureOracle
@@ -218,3 +218,18 @@ def test_a_plan_of_a_plug_in_has_a_page(tmp_path: Path) -> None:
     ldp3.Plan("x", PAGES, "paley_response", 1.0, plugins=[plugin]).save(file)
     said = ldp3.statement(file, plugins=[plugin]).render("text")
     assert f"vectors.json {file} {plugin}" in said
+
+
+def test_of_several_attributes_it_says_that_epsilon_is_for_all_answers_together() -> None:
+    who = Labels(["f", "m"], name="sex"), Bins([0, 18, 65, 120], name="age", other="no answer")
+    said = ldp3.statement(ldp3.Plan("people", Records(who), "smp", 1.0)).render("text")
+    for part in (
+        "ε = 1 is for all your 2 answers together, not for each",
+        "you are in one of 2 groups, which are asked for sex, or age",
+        "50 % are asked sex by grr",
+        "“age” has 4 possible values",
+        "up to 2 times as many as by lot",
+    ):
+        assert part in said
+    alone = ldp3.statement(ldp3.Plan("ages", who[1], "grr", 1.0)).render("text")
+    assert "by lot" not in alone

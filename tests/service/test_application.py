@@ -13,6 +13,7 @@ from ldp3.collection.estimate_table import CollectionEstimate
 from ldp3.collection.plan import Plan
 from ldp3.collection.reports import write_reports
 from ldp3.collection.store import hour_now
+from ldp3.domain import Integers, Records
 from ldp3.service import application
 from tests.service.postgres import Cluster, address, postgres  # noqa: F401 (fixtures)
 from tests.service.running import PLAN, Collector, key, packed, reports, running
@@ -292,3 +293,25 @@ def test_a_database_that_is_away_is_said_to_be_and_comes_back(
             time.sleep(0.1)
         assert json.loads(server.get("./estimate").body)["n"] == 8
     assert (counted(postgres.address).n, counted(postgres.address, other).n) == (8, 4)
+
+
+def test_of_several_attributes_a_table_is_asked_for(file: str) -> None:
+    parts = [Integers(d, name=name) for d, name in ((3, "sex"), (4, "age"), (2, "home, place"))]
+    plan = Plan("people", Records(parts), "pairs", 1.0)
+    with running(file, [plan]) as server:
+        assert server.post(reports(plan, 3_000)).status == 202
+        bad = reports(plan, 1)[:8] + b"\x09" + reports(plan, 1)[9:]  # of a group that is not there
+        assert server.post(bad).status == 202  # as all that is well-formed; it is not counted
+        first = json.loads(server.get("./estimate").body)
+        assert [row["label"] for row in first["values"]] == ["0", "1", "2"]
+        for asked in ("0,2", "sex,2"):
+            answer = server.get(f"./estimate?table={asked}")
+            assert (answer.status, len(json.loads(answer.body)["values"])) == (200, 6)
+        for wrong in ("salary", "0,0", "0,1,2", "7"):
+            answer = server.get(f"./estimate?table={wrong}")
+            assert (answer.status, b"error" in answer.body) == (400, True)
+        page = server.get(".", token=None).body.decode()
+        assert '<option value="0,2">sex × home, place</option>' in page
+        assert b"3,000 reports" in server.get("./live?table=0,1").body
+    assert counted(file, plan).n == 3_000
+    assert counted(file, plan).refused == {"impossible report": 1}

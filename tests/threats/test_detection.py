@@ -13,6 +13,7 @@ from ldp3.attacks.base import Attack
 from ldp3.collection.databases import open_store
 from ldp3.collection.plan import Plan
 from ldp3.collection.store import Entry, hour_now
+from ldp3.domain import Integers, Records
 from ldp3.errors import LDPError
 from ldp3.noise import PureNoise, Support
 from ldp3.protocols.base import PureOracle
@@ -242,3 +243,37 @@ def test_reports_that_a_store_keeps_are_inspected_as_those_of_a_file(tmp_path: P
     tally = inspect_tally(plan, plan.oracle.aggregate(reports))
     assert tally is not None
     assert tally.tests == found[0].tests[:2]
+
+
+def test_honest_groups_look_honest_and_a_group_that_was_chosen_does_not() -> None:
+    ages = [Integers(d, name=name) for d, name in ((3, "a"), (4, "b"), (2, "c"))]
+    plan = Plan("people", Records(ages), "smp", 1.0)
+    honest = plan.oracle.perturb(ldp3.stream(1).integers(0, plan.d, 6_000), ldp3.stream(2))
+    found = inspect(plan, honest)
+    assert not found.suspicious
+    assert found.tests[0].test == "shares"
+    assert any("(group 1: b)" in test.test for test in found.tests)
+    chosen = honest.copy()
+    chosen[:300] = chosen[chosen[:, 0] == 2][:300]  # fake users who are all in one group
+    flooded = inspect(plan, chosen)
+    assert flooded.suspicious
+    assert flooded.tests[0].p_value is not None
+    assert flooded.tests[0].p_value < 1e-6
+    tally = plan.oracle.aggregate(chosen)
+    by_counts = inspect_tally(plan, tally)
+    assert by_counts is not None
+    assert by_counts.suspicious
+
+
+def test_each_group_is_looked_at_by_the_tests_of_its_protocol() -> None:
+    ages = [Integers(d, name=name) for d, name in ((3, "a"), (40, "b"))]
+    plan = Plan("people", Records(ages), "smp", 1.0)
+    scheme = plan.oracle
+    reports = scheme.perturb(ldp3.stream(1).integers(0, plan.d, 30_000), ldp3.stream(2))
+    fakes = reports[reports[:, 0] == 0].copy()
+    fakes[:, 1] = 0  # everybody who is asked for a says 0
+    reports[reports[:, 0] == 0] = fakes
+    found = inspect(plan, reports)
+    assert found.suspicious
+    (worst,) = [test for test in found.tests if test.p_value == min(found.applied)]
+    assert worst.test == "below zero (group 0: a)"

@@ -37,7 +37,7 @@ def configure(app: "App", commands: tuple[str, ...], arguments: "ArgumentCollect
     for argument in arguments:
         if argument.name == "--config" and argument.tokens:
             path = Path(argument.tokens[0].value)
-            content = _grid(manifest(path)) if is_results(path) else _toml(path)
+            content = _grid(manifest(path)) if is_results(path) else toml_in(path)
             try:
                 Dict({"run": content}, source=str(path))(app, commands, arguments)
             except RecursionError:
@@ -82,7 +82,8 @@ def told(path: Path, data: "Sequence[Dataset | Table]") -> list[str]:
     return says
 
 
-def _toml(path: Path) -> dict[str, Any]:
+def toml_in(path: Path) -> dict[str, Any]:
+    """What a TOML file holds."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -14,8 +14,10 @@ from ldp3.printing import show, terminal_width, visible, wrapped
 
 Goal = Literal["mean", "distribution", "quantiles"]
 FEW = 1_000  # reports, counted by what each tells, below which a square wave alone is as good
+SHOWN = 12  # groups of a scheme that are printed
 
 if TYPE_CHECKING:
+    from ldp3.collection.plan import Plan
     from ldp3.domain import Domain
     from ldp3.edges import Edges
 
@@ -31,6 +33,7 @@ def plan(
     method: options.Method = None,
     metric: options.Metric = None,
     ordered: options.Ordered = False,
+    columns: Path | None = None,
     domain: Path | None = None,
     domain_size: Annotated[int | None, options.WHOLE] = None,
     bins: str | None = None,
@@ -55,6 +58,10 @@ def plan(
     goal
         What numbers are collected for, in place of a protocol: it chooses one. With --population it
         knows how much of the distribution the noise will leave.
+    columns
+        TOML file of several attributes, a table for each by name, with labels = ["f", "m"], or
+        domain, domain_size, bins, within, other, ordered as they are here; for schemes such as
+        groups.
     domain
         File with every possible value, one per row.
     domain_size
@@ -89,8 +96,7 @@ def plan(
     """
     from ldp3 import specs
     from ldp3.collection.plan import Plan
-    from ldp3.collection.plan_file import ledger
-    from ldp3.domain import Bins, Grid
+    from ldp3.domain import Bins, Grid, Records
     from ldp3.files import require_no_input
     from ldp3.kinds import look_up
     from ldp3.plugins import load_plugins
@@ -98,15 +104,15 @@ def plan(
     from ldp3.protocols.base import FrequencyOracle, build_oracle
     from ldp3.results import names
 
-    if sum(given is not None for given in (domain, domain_size, bins, grid)) != 1:
+    if sum(given is not None for given in (columns, domain, domain_size, bins, grid)) != 1:
         raise InvalidParameter(
-            "The domain is needed: give one of --domain, --domain-size, --bins, --grid."
+            "The domain is needed: give one of --domain, --domain-size, --bins, --grid, --columns."
         )
     if within is not None and bins is None and grid is None:
         raise InvalidParameter("--within is the range of --bins or --grid: give both.")
     if (batch is not None and delta is not None) != shuffled or (batch is None) != (delta is None):
         raise InvalidParameter("--shuffled, --batch and --delta belong together: give all three.")
-    require_no_input(output, [domain, *plugins])
+    require_no_input(output, [columns, domain, *plugins])
     console = Console(quiet=quiet)
     if (protocol is None) == (goal is None):
         raise InvalidParameter(
@@ -123,6 +129,8 @@ def plan(
     if bins == "auto" and population is not None:
         cls = look_up(FrequencyOracle, specs.parse(protocol)[0], *load_plugins(plugins))
         values = Bins(_worth(epsilon, population, cls.needs_order, within), other=other)
+    elif columns is not None:
+        values = _attributes(columns, console)
     else:
         values = _values(domain, domain_size, bins, grid, within, other, ordered, console)
     if clip:
@@ -131,7 +139,10 @@ def plan(
                 "--clip is for --bins of numbers, and leaves no value outside for --other."
             )
         values = Bins((-inf, *values.edges[1:-1], inf))
-    oracle = build_oracle(protocol, *load_plugins(plugins), epsilon=epsilon, d=values.d)
+    sizes = values.sizes if isinstance(values, Records) else ()
+    oracle = build_oracle(
+        protocol, *load_plugins(plugins), epsilon=epsilon, d=values.d, sizes=sizes
+    )
     made = Plan(
         name or output.name.partition(".")[0] or str(output),
         values,
@@ -149,7 +160,8 @@ def plan(
     made.save(output)
     if quiet:
         return
-    payload = made.oracle.layout.size
+    sizes_said = made.describe()["report"]
+    payload, head = sizes_said["payload_bytes"], sizes_said["group_bytes"]
     protocol = names.protocol(made.protocol)
     show(visible(f"{output}: {made.name}, {protocol}, ε = {made.epsilon:g}, d = {made.d:,}"))
     if isinstance(values, Bins):
@@ -160,14 +172,85 @@ def plan(
         show(f"for --goal {goal}: {chosen}")
     show(f"identifier {made.identifier[:14]}")
     show(
-        f"{made.report_bytes:,} bytes a report: {payload:,} for {made.oracle.report_bits:,} bits, "
-        f"{made.report_bytes - payload} for version and identifier"
+        f"{made.report_bytes:,} bytes a report: {payload:,} for "
+        f"{max(own.report_bits for own in made.oracles):,} bits, "
+        + (f"{head} for the group, " if head else "")
+        + f"{made.report_bytes - payload - head} for version and identifier"
     )
+    for line in _groups_said(made):
+        show(line)
     show(
         f"post-processing by {names.method(made.method)}"
-        + ("" if method else f": {WHY[made.method]}")
+        + ("" if method or made.method not in WHY else f": {WHY[made.method]}")
     )
-    show("\n".join(wrapped(line, terminal_width()) for line in ledger(made.epsilon, made.shuffled)))
+    show("\n".join(wrapped(line, terminal_width()) for line in made.ledger))
+
+
+def _groups_said(plan: "Plan") -> list[str]:
+    """Who is asked what, of a scheme; the largest group first."""
+    from ldp3.randomness import WORDS
+    from ldp3.results import names
+
+    called = [attribute.name for attribute in plan.attributes]
+    groups = sorted(plan.groups or (), key=lambda group: -group[1])
+    said = [
+        f"everybody is in one of {len(groups):,} groups, by lot, and answers it at the whole ε:"
+    ]
+    for view, share, spec in groups[:SHOWN]:
+        parts = [
+            called[a] if bins is None else f"{called[a]} in {bins} bins" for a, bins in view.parts
+        ]
+        said.append(f"  {100 * share / WORDS:5.1f} %  {' × '.join(parts)} ({names.protocol(spec)})")
+    if len(groups) > SHOWN:
+        said.append(f"  and {len(groups) - SHOWN:,} more, which the file lists")
+    above = getattr(plan.oracle, "above_limit", None)
+    if above is not None:
+        said.append(f"its variance is {above:.0%} above what no ε-LDP mechanism goes below")
+    return said if groups else []
+
+
+def _attributes(path: Path, console: Console) -> "Domain":
+    """Several attributes, each given as one is on the command line."""
+    from dataclasses import replace
+
+    from ldp3.cli.config import toml_in
+    from ldp3.domain import Labels, Records
+
+    known = {"domain", "domain_size", "bins", "grid", "within", "other", "ordered"}
+    parts: list[Domain] = []
+    for name, section in toml_in(path).items():
+        given = section if isinstance(section, dict) else {"": section}
+        wrong = next((key for key in given if key not in known | {"labels"}), None)
+        kinds = sum(key in given for key in ("labels", "domain", "domain_size", "bins", "grid"))
+        if wrong is not None or kinds != 1:
+            raise InvalidParameter(
+                f"{path}: [{name}] says labels, domain, domain_size, bins or grid, one of them, "
+                f"and perhaps within, other, ordered; {wrong or 'none or several'} is wrong."
+            )
+        other, ordered = given.get("other"), given.get("ordered", False)
+        if "labels" in given:
+            parts.append(Labels(given["labels"], name=name, other=other, ordered=ordered))
+            continue
+        file = given.get("domain")
+        values = _values(
+            None if file is None else path.parent / str(file),
+            given.get("domain_size"),
+            _word(given.get("bins")),
+            _word(given.get("grid")),
+            _word(given.get("within")),
+            other,
+            ordered,
+            console,
+        )
+        parts.append(replace(values, name=name))
+    return Records(parts)
+
+
+def _word(given: object) -> str | None:
+    """As it would be typed: a list of edges has commas between them."""
+    if given is None:
+        return None
+    return ",".join(map(str, given)) if isinstance(given, list) else str(given)
 
 
 def _suited(goal: Goal, epsilon: float, population: int | None) -> tuple[str, str]:

@@ -295,6 +295,8 @@ class Aggregator:
         name, facts = f"Aggregator: {self.plan.name}", self.plan.facts
         if not self.n:
             return card(name, [*facts, "no reports yet", *refused])
+        if isinstance(self.plan.domain, Records):
+            return card(name, [*facts, f"{self.n:,} reports", *refused], remarks=["Ask `tables()`"])
         remarks = [" · ".join(facts), *refused]
         return of_estimate(self.estimate(), name, remarks=remarks, processed=self.frequencies())
 

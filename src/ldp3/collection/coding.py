@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from ldp3.arrays import IntArray
 from ldp3.collection.plan import Plan
-from ldp3.domain import Bins, Domain, Grid, Labels
+from ldp3.domain import Bins, Domain, Grid, Labels, Records
 from ldp3.edges import DAY
 from ldp3.errors import InvalidParameter
 from ldp3.printing import plural
@@ -49,6 +50,8 @@ def codes_in(path: Path, plan: Plan, reading: Reading) -> Coded:
     one that may be a header, never does.
     """
     domain = plan.domain
+    if isinstance(domain, Records):
+        return _records_in(path, plan, domain, reading)
     if isinstance(domain, Grid):
         reading = replace(reading, grid=domain.shape)
     labels = domain.labels if isinstance(domain, Labels) else None
@@ -74,6 +77,39 @@ def codes_in(path: Path, plan: Plan, reading: Reading) -> Coded:
     _refuse_header(users, plan, reading)
     became = f"{plural(outside, 'row')} outside the domain became {domain.other!r}."
     return Coded(people.fill_null(domain.size).to_numpy(), (*users.notes, became))
+
+
+def _records_in(path: Path, plan: Plan, domain: Records, reading: Reading) -> Coded:
+    """The code of every row: each attribute is the column of its name.
+
+    A missing answer is outside the domain, as any that is not in it: `other`, or refused.
+    """
+    if reading.column is not None:
+        raise InvalidParameter(f"{path}: its columns are those of the plan: leave `column` out.")
+    columns, notes = [], []
+    for part in domain.parts:
+        if isinstance(part, Grid):
+            raise InvalidParameter(f"{part.name}: a grid takes two columns; report one by one.")
+        labels = part.labels if isinstance(part, Labels) else None
+        named = replace(reading, column=(part.name,))
+        users = choose(open_file(path, named, labels), named)
+        absent = missing_texts(users, reading, labels or [part.other or ""])
+        users = _coded(users, part, absent)
+        rows = users.collect(users.frame.select(CODE, BLANK))
+        rows = rows.head(len(rows) - users.blank_rows_at_end())
+        outside = rows[CODE].is_null() | rows[BLANK]
+        if outside.any() and part.other is None:
+            place, value = users.first_where(pl.col(CODE).is_null() | pl.col(BLANK))
+            raise users.error(
+                f"{place}: {str(value or '')!r} is not in the domain of {part.name} in "
+                f"{plan.name!r}; correct it, or make a plan with `other` for it."
+            )
+        if outside.any():
+            became = plural(int(outside.sum()), "row")
+            notes.append(f"{part.name}: {became} outside the domain became {part.other!r}.")
+        codes = pl.select(pl.when(~outside).then(rows[CODE]).otherwise(part.size)).to_series()
+        columns.append(codes.to_numpy().astype(np.int64))
+    return Coded(domain.codes(np.stack(columns, axis=1)), tuple(notes))
 
 
 def _coded(users: Users, domain: Domain, absent: list[str]) -> Users:

@@ -10,6 +10,7 @@ import polars as pl
 from ldp3.answers import Answer, Column, table
 from ldp3.arrays import FloatArray
 from ldp3.collection.aggregator import Aggregator
+from ldp3.domain import Records
 from ldp3.errors import InvalidData, require, require_share
 from ldp3.printing import number
 from ldp3.types import Estimate
@@ -90,6 +91,10 @@ class CollectionDifference:
     ) -> "CollectionDifference":
         """The difference of what two servers counted."""
         require(0 < confidence < 1, "`confidence`", "must be between 0 and 1", confidence)
+        if isinstance(first.plan.domain, Records):
+            raise InvalidData(
+                f"{first.plan.name} asks several attributes: a difference is of collections of one."
+            )
         labels = first.plan.domain.labels
         if labels != second.plan.domain.labels:
             raise InvalidData(

@@ -20,10 +20,12 @@ from ldp3.noise import PureNoise
 from ldp3.postprocessing.base import WHY, PostProcessor, build_method
 from ldp3.printing import plural
 from ldp3.results import names
+from ldp3.tables import TableNoise
 from ldp3.types import Estimate
 
 NUMBERS = ("frequency", "low", "high", "processed", "processed_low", "processed_high")
 WRITTEN = (".csv", ".json", ".parquet")
+FEW = 50  # people, below whom the normal law is not to be trusted
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,13 @@ class CollectionEstimate:
                 f"{names.protocol(plan.protocol)} tells where people lie, and little of single "
                 f"values: ask for `mean`, `quantiles`, `above`, `below` or `between`."
             )
+        if isinstance(estimate.noise, TableNoise):
+            asked = estimate.noise.tables.people(estimate.noise.attributes)
+            if asked < FEW:
+                remarks.append(
+                    f"All of this was asked of {plural(asked, 'person')} only: too few for the "
+                    f"normal law, so that intervals may be too short."
+                )
         if claim is not None:
             remarks.append(claim.said_of(server.n, server.identified))
         about: dict[str, object] = {

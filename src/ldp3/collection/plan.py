@@ -335,13 +335,19 @@ class Plan:
                 f"be told from others: do without, or plan without `batch`."
             )
 
+    @property
+    def ledger(self) -> list[str]:
+        """What reports cost, one sentence each."""
+        groups, attributes = len(self.groups or ()), len(self.attributes)
+        return plan_file.ledger(self.epsilon, self.shuffled, groups, attributes)
+
     def describe(self) -> dict[str, Any]:
         """Everything that the file says."""
         content = self._content
         first = {key: content.pop(key) for key in ("format", "version")}
         notes = {
             "identifier": self.identifier,
-            "ledger": plan_file.ledger(self.epsilon, self.shuffled),
+            "ledger": self.ledger,
         }
         return {**first, **notes, **content}
 

@@ -22,8 +22,11 @@ CLAIM = {"epsilon": "central_epsilon", "delta": "delta", "batch": "batch"}  # by
 AGAIN = "make the file again with `ldp3 plan`"
 
 
-def ledger(epsilon: float, shuffled: Shuffled | None = None) -> list[str]:
+def ledger(
+    epsilon: float, shuffled: Shuffled | None = None, groups: int = 0, attributes: int = 1
+) -> list[str]:
     """What one report and what repeated reports of the same person cost."""
+    values = "values" if attributes == 1 else "records"
     e = f"{epsilon:g}"
     last = (
         f"The same report sent again spends nothing more. A client with a memo sends the same "
@@ -31,12 +34,30 @@ def ledger(epsilon: float, shuffled: Shuffled | None = None) -> list[str]:
         f"that a value changed and that two reports are of the same person."
     )
     return [
-        f"One report spends ε = {e}: it changes the odds between any two values by a factor of at "
-        f"most e^{e} = {exp(epsilon):.4g}.",
+        f"One report spends ε = {e}: it changes the odds between any two {values} by a factor of "
+        f"at most e^{e} = {exp(epsilon):.4g}.",
         f"Fresh reports of the same person add up: m of them spend m × {e}, whether the value "
         f"changed or not, in this collection and in others about the same thing.",
         last if shuffled is None else str(shuffled),  # which no report that is known again keeps
+        *_by_lot(epsilon, groups, attributes),
     ]
+
+
+def _by_lot(epsilon: float, groups: int, attributes: int) -> list[str]:
+    """What it means that people are asked different questions."""
+    said = []
+    if attributes > 1:
+        said.append(
+            f"ε = {epsilon:g} is for all answers of a person together: a report tells of some of "
+            f"the {attributes} attributes, and no more of all of them than the odds above allow."
+        )
+    if groups > 1:
+        said.append(
+            f"A report says which of {groups} groups it is of, drawn by lot before the value is "
+            f"looked at. A client with a memo stays in its group: a new one every time would be "
+            f"another question, at the price of ε each."
+        )
+    return said
 
 
 def canonical(content: object) -> str:

@@ -261,7 +261,7 @@ class Column:
 
 
 OF_COLUMN = (  # what is said of one column among several, and not of their file
-    *("bins", "within", "top", "other", "domain", "domain_size", "ordered"),
+    *("labels", "bins", "within", "top", "other", "domain", "domain_size", "ordered"),
     *("decimal", "date_format"),
 )
 
@@ -292,6 +292,8 @@ def _column(name: object, given: object) -> Column:
         if option not in OF_COLUMN:
             hint = did_you_mean(option, OF_COLUMN) or f" There are {', '.join(OF_COLUMN)}."
             raise InvalidParameter(f"`columns`: {name} has no option {short(option)}.{hint}")
+    if "labels" in options:  # the values themselves; `domain` may be a file of them
+        options["domain"] = _listed(options.pop("labels"), "labels")
     other = options.pop("other", None)
     typed = {"bins": as_bins, "within": as_within, "domain": as_labels}
     known = {key: typed[key](v) if key in typed else v for key, v in options.items()}

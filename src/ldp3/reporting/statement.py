@@ -119,7 +119,7 @@ def _holes(line: str) -> list[str]:
 
 def _words(plan: Plan) -> dict[str, Any]:
     """What fills the holes."""
-    oracle, other, factor = plan.oracle, plan.domain.other, exp(plan.epsilon)
+    oracle, factor = plan.oracle, exp(plan.epsilon)
     sent, ratio = bytes.fromhex(example(plan)["report"]), oracle.privacy_ratio
     more = f" … ({len(sent):,} bytes)" if len(sent) > SHOWN_BYTES else ""
     words = {
@@ -137,13 +137,13 @@ def _words(plan: Plan) -> dict[str, Any]:
         "often": _rise(0.5, 12 * plan.epsilon),
         "protocol": names.protocol(plan.protocol),
         "layout": json.dumps(oracle.layout.describe()),
-        "constants": "; ".join(_constant(*one) for one in oracle.constants.items()) or "none",
+        "constants": _constants(plan),
+        "groups": _groups(plan),
         "ratio": "Not stated by the protocol: rely on its proof, and on ldp3 verify",
-        "question": _cut(plan.name if plan.domain.name == Domain.name else plan.domain.name),
-        "values": _few(plan, range(plan.d)),
-        "outside": "refused on the device" if other is None else f"reported as {_cut(other)}",
-        "no_lift": "How much fake users can do is not known: the protocol does not say.",
+        "collected": _collected(plan),
+        "no_lift": _chosen_groups(plan),
     }
+    words |= _by_lot(plan)
     if ratio is not None:
         held = "not above" if ratio <= randomness.exp(plan.epsilon) else "ABOVE the promised"
         words["ratio"] = (
@@ -159,6 +159,82 @@ def _words(plan: Plan) -> dict[str, Any]:
             few = f": {_few(plan, codes)}" if codes else ""
             words["counted"] = f"{len(codes):,} of {plan.d:,} values{few}"
     return words
+
+
+def _constants(plan: Plan) -> str:
+    """What reports are drawn with, of a scheme for each group."""
+    said = ["; ".join(_constant(*one) for one in own.constants.items()) for own in plan.oracles]
+    if len(said) == 1:
+        return said[0] or "none"
+    return "; ".join(f"group {number}: {one or 'none'}" for number, one in enumerate(said))
+
+
+def _views(plan: Plan) -> list[str]:
+    """What each group is asked."""
+    called = [attribute.name for attribute in plan.attributes]
+    return [
+        " and ".join(
+            called[a] if bins is None else f"{called[a]} in {bins} bins" for a, bins in v.parts
+        )
+        for v, _, _ in plan.groups or ()
+    ]
+
+
+def _groups(plan: Plan) -> str:
+    shares = [percent(share / randomness.WORDS) for _, share, _ in plan.groups or ()]
+    parts = zip(_views(plan), shares, plan.groups or (), strict=True)
+    return "; ".join(f"{share} are asked {view} by {spec}" for view, share, (_, _, spec) in parts)
+
+
+def _by_lot(plan: Plan) -> dict[str, str]:
+    """What a scheme means for the person who is asked; empty where everybody is asked the same."""
+    views, many = _views(plan), len(plan.attributes)
+    if len(views) < 2:
+        return {"lot": "", "together": ""}
+    asked = ", or ".join(dict.fromkeys(views[:LISTED])) + (", or …" if len(views) > LISTED else "")
+    lot = (
+        f"By lot, before your device looks at your answer, you are in one of {len(views)} groups, "
+        f"which are asked for {asked}. The report says which group it is of, which tells "
+        f"nothing of you."
+    )
+    together = (
+        f"ε = {plan.epsilon:g} is for all your {many} answers together, not for each: what your "
+        f"group is not asked is not in the report at all."
+    )
+    return {"lot": lot, "together": together if many > 1 else ""}
+
+
+def _collected(plan: Plan) -> str:
+    """What is asked, attribute by attribute."""
+    if len(plan.attributes) == 1:
+        (only,) = plan.attributes
+        name = _cut(plan.name if only.name == Domain.name else only.name)
+        return f"One random report on {name}, which has {_values(only)}."
+    each = " ".join(f"{_cut(one.name)} has {_values(one)}." for one in plan.attributes)
+    return f"One random report on the attributes that a person's group is asked. {each}"
+
+
+def _values(attribute: Domain) -> str:
+    other, d = attribute.other, attribute.d
+    outside = "refused on the device" if other is None else f"reported as {_cut(other)}"
+    return f"{d:,} possible values: {_few(attribute, range(d))}. What lies outside is {outside}"
+
+
+def _chosen_groups(plan: Plan) -> str:
+    """What fake users can do to a scheme, and what they gain if they choose their group."""
+    pure = [own for own in plan.oracles if isinstance(own, PureOracle)]
+    if plan.groups is None or not pure:
+        return "How much fake users can do is not known: the protocol does not say."
+    lift = max((1 - own.q) / (own.p - own.q) for own in pure)
+    least = min(share for _, share, _ in plan.groups) / randomness.WORDS
+    return (
+        f"If 1 % of the reports of a group are fake, they can lift a value in what the group says "
+        f"by up to {number(lift)} percentage points before post-processing. Fake users who choose "
+        f"their group can all be in the smallest, where they are up to {number(1 / least)} times "
+        f"as many as by lot: let the group follow from an identifier that you authenticate "
+        f"(Plan.group_of), and look at ldp3 inspect. The protocol cannot prevent it: limit who may "
+        f"send."
+    )
 
 
 def _swapped_counts(plan: Plan, server: Aggregator, counts: str) -> dict[str, Any]:
@@ -217,7 +293,7 @@ def _constant(name: str, whole: int) -> str:
     return f"{name} = {whole}{share}"
 
 
-def _few(plan: Plan, codes: Sequence[int]) -> str:
+def _few(plan: Plan | Domain, codes: Sequence[int]) -> str:
     """Some labels, and how many more there are."""
     more = f" and {len(codes) - LISTED:,} more" if len(codes) > LISTED else ""
     return ", ".join(_cut(plan.label(code)) for code in codes[:LISTED]) + more

@@ -99,13 +99,19 @@ class RecordScheme(Scheme):
     def channel(self) -> None:
         """None: the likelihood of whole records would have to list them."""
 
+    def information(self, interaction: Attributes) -> float:
+        """What one person tells of each direction of an interaction, for even data."""
+        known = [
+            shares.information(group.oracle) * group.share / WORDS  # type: ignore[arg-type]
+            for group in self.groups
+            if set(interaction) <= {a for a, _ in group.view.parts}
+        ]
+        return sum(known)
+
     @property
     def loss(self) -> float:
         """n times the weighted variance of the wanted tables, for a population spread evenly."""
-        views = [tuple(a for a, _ in group.view.parts) for group in self.groups]
-        told = [shares.information(group.oracle) for group in self.groups]  # type: ignore[arg-type]
-        parts = [group.share / WORDS for group in self.groups]
-        return shares.loss_of(views, parts, told, self.sizes, self.load)
+        return shares.loss_with(self.information, self.sizes, self.load)
 
     @cached_property
     def above_limit(self) -> float:

@@ -165,18 +165,6 @@ class Design:
     certified: float
 
 
-def loss_of(
-    groups: Sequence[Attributes],
-    shares: Sequence[float],
-    informations: Sequence[float],
-    sizes: tuple[int, ...],
-    load: Mapping[Attributes, float],
-) -> float:
-    """n times the loss of these groups, for even data."""
-    told = list(zip(groups, np.array(shares) * informations, strict=True))
-    return loss_with(lambda T: sum(i for own, i in told if set(T) <= set(own)), sizes, load)
-
-
 def loss_with(
     known: Callable[[Attributes], float], sizes: tuple[int, ...], load: Mapping[Attributes, float]
 ) -> float:

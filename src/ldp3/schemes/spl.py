@@ -60,10 +60,8 @@ class SPL(RecordScheme):
         assert isinstance(oracle, _Answers)
         return oracle
 
-    @property
-    def loss(self) -> float:
-        told = [shares.information(oracle) for oracle in self.answers.oracles]
-        return shares.loss_with(lambda T: prod(told[a] for a in T), self.sizes, self.load)
+    def information(self, interaction: Attributes) -> float:
+        return prod(shares.information(self.answers.oracles[a]) for a in interaction)
 
     def simulate_records(
         self, records: IntArray, counts: IntArray, rng: np.random.Generator

@@ -23,12 +23,14 @@ from ldp3.collection.databases import open_store
 from ldp3.collection.estimate_table import CollectionEstimate
 from ldp3.collection.plan import Plan
 from ldp3.collection.store import COUNTED, Store, StoreError, hour_now
+from ldp3.domain import Records
 from ldp3.errors import LDPError
 from ldp3.kinds import find
 from ldp3.postprocessing.base import PostProcessor, build_method
 from ldp3.reporting.estimate_page import estimate_context
 from ldp3.reporting.html import render, script
 from ldp3.results import names
+from ldp3.schemes.attributes import RecordScheme
 from ldp3.service.ingest import LATER, STOPPING, Ingest
 from ldp3.threats.detection import inspect_tally
 
@@ -198,14 +200,16 @@ class Pages:
         except ValueError:
             raise LDPError("confidence is a number between 0 and 1") from None
         together = given.get("simultaneous", "false") == "true"
+        table = _table(plan, given.get("table"))
 
         def make() -> tuple[Aggregator, CollectionEstimate] | None:
             server = Aggregator.of_counts(plan, self.readings.read(plan, Store.counts))
             if not server.n:
                 return None
-            return server, CollectionEstimate.of(server, method, confidence, together)
+            return server, CollectionEstimate.of(server, method, confidence, together, table)
 
-        return self.readings.once(tag, (plan, method, confidence, together), make, patient=patient)
+        key = (plan, method, confidence, together, table)
+        return self.readings.once(tag, key, make, patient=patient)
 
     async def health(self, request: Request) -> Response:
         """Whether reports can be taken; it waits for no thread, as all of them may hang."""
@@ -253,6 +257,7 @@ class Pages:
             "methods": {m: title for m, title in methods.items() if _suits(plan, m)},
             "method": plan.method,
             "ordered": plan.domain.ordered,
+            "tables": _tables(plan),
         }
         return HTMLResponse(render("live.html", context, [script("live.js")]), headers=PRIVATE)
 
@@ -271,8 +276,8 @@ class Pages:
                 inspection = inspect_tally(plan, server.tally)
                 said = [] if inspection is None else inspection.answer().render("text").splitlines()
                 context = estimate_context(estimate, ordered, SHOWN) | {"findings": said}
-                if plan.d > SHOWN:
-                    context["remarks"] = [f"These are {SHOWN:,} of {plan.d:,} values; save all."]
+                if (d := len(estimate.table)) > SHOWN:
+                    context["remarks"] = [f"These are {SHOWN:,} of {d:,} values; save all."]
             context = {"findings": [], "sorts": False} | context | arrived(arrivals, hour_now())
             return HTMLResponse(render("live_results.html", context))
 
@@ -301,6 +306,25 @@ def arrived(arrivals: Mapping[tuple[int, str], int], now: int) -> dict[str, Any]
         "last": last,
         "refused": [(reason, f"{n:,}") for reason, n in sorted(refused.items())],
     }
+
+
+def _tables(plan: Plan) -> dict[str, str]:
+    """The tables that can be looked at, where there are several attributes: numbers, and names."""
+    oracle, called = plan.oracle, [attribute.name for attribute in plan.attributes]
+    if not isinstance(oracle, RecordScheme):
+        return {}
+    return {",".join(map(str, own)): " × ".join(called[a] for a in own) for own in oracle.wanted}
+
+
+def _table(plan: Plan, given: str | None) -> tuple[str, ...]:
+    """The attributes of a table, given by their numbers or names; the first one, else."""
+    if not isinstance(plan.domain, Records):
+        return ()
+    called = plan.domain.names
+    if given in called:
+        return (str(given),)
+    parts = [part.strip() for part in (given or "0").split(",")]
+    return tuple(called[plan.domain.number(int(p) if p.isdigit() else p)] for p in parts)
 
 
 def _suits(plan: Plan, method: str) -> bool:

@@ -1,7 +1,7 @@
 """How many people the tables of several attributes take, and what association they can show."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from itertools import combinations
 from math import ceil, inf, sqrt
 from types import ModuleType
@@ -12,11 +12,9 @@ from ldp3.errors import InvalidParameter
 from ldp3.experiment.grid import Choice, Named, choices
 from ldp3.printing import number, percent, plural
 from ldp3.protocols.base import FrequencyOracle, build_oracle
-from ldp3.randomness import WORDS
 from ldp3.results import names
 from ldp3.schemes import shares
 from ldp3.schemes.attributes import RecordScheme
-from ldp3.schemes.spl import SPL
 from ldp3.sizing.solving import Asked
 from ldp3.types import Table
 
@@ -206,10 +204,7 @@ def _variance(scheme: RecordScheme, way: int) -> float:
     """n times the variance of a cell for the people at hand: mean over the cells, then tables."""
     tables = shares.all_tables(way, len(scheme.sizes))
     weights = {S: 1 / (len(tables) * shares.cells(S, scheme.sizes)) for S in tables}
-    alone = replace(scheme, targets=(way,))
-    if not isinstance(scheme, SPL):  # its groups are not those of one way alone
-        alone = alone.with_groups(scheme.groups)
-    drawn = alone.loss * shares.limit(1.0, scheme.sizes, weights)  # as `loads` counts it
+    drawn = shares.loss_with(scheme.information, scheme.sizes, weights)
     return drawn - shares.loss_with(lambda _: 1.0, scheme.sizes, weights)
 
 
@@ -244,20 +239,10 @@ def _associations(scheme: RecordScheme, data: Table, n: int) -> dict[tuple[str, 
         free = (one - 1) * (two - 1)
         edge = chi2.isf(LEVEL, free)
         energy = brentq(lambda x, e=edge, r=free: ncx2.sf(e, r, x) - POWER, 1e-9, 100 + 20 * free)
-        known = n * _information(scheme, (a, b))
+        known = n * scheme.information((a, b))
         v = sqrt(energy / known / (min(one, two) - 1))
         found[data.names[a], data.names[b]] = v
     return found
-
-
-def _information(scheme: RecordScheme, pair: tuple[int, int]) -> float:
-    """Of one person, on the interaction of two attributes."""
-    if isinstance(scheme, SPL):
-        told = [shares.information(scheme.answers.oracles[a]) for a in pair]
-        return told[0] * told[1]
-    seen = [g for g in scheme.groups if set(pair) <= {a for a, _ in g.view.parts}]
-    told = [g.share / WORDS * shares.information(g.oracle) for g in seen]  # type: ignore[arg-type]
-    return sum(told)
 
 
 def _points(error: float | None) -> str:

@@ -4,8 +4,9 @@ Each test is right whatever people hold, as long as their clients are honest. Wh
 know of a protocol it asks the oracle; where the oracle does not say it, the test does not apply.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from math import comb, exp, lgamma, log
 
 import numpy as np
@@ -18,6 +19,8 @@ from ldp3.errors import require
 from ldp3.noise import PureNoise, binomial_p
 from ldp3.printing import percent, plural
 from ldp3.protocols.base import FrequencyOracle, PureOracle
+from ldp3.randomness import WORDS
+from ldp3.schemes.base import Scheme
 from ldp3.threats.pairs import conspicuous_pairs, unknown
 from ldp3.threats.report_batches import Batches, FirstPass, in_batches
 from ldp3.types import Estimate, Tally
@@ -162,6 +165,20 @@ def inspect_batches(
     oracle = collection.oracle if isinstance(collection, Plan) else collection
     sound = isinstance(alpha, int | float) and 0 < alpha < 1
     require(sound, "inspect", "`alpha` must be between 0 and 1", alpha)
+    if isinstance(oracle, Scheme):
+        return _inspect_groups(collection, oracle, batches, alpha, seed)
+    name = collection.label if isinstance(collection, Plan) else str
+    return _inspect_one(oracle, batches, alpha, seed, name)
+
+
+def _inspect_one(
+    oracle: FrequencyOracle,
+    batches: Batches,
+    alpha: float,
+    seed: int,
+    name: Callable[[int], str],
+) -> Inspection:
+    """All tests on reports of one protocol."""
     if not isinstance(oracle, PureOracle):
         return Inspection(
             (HonestyTest("supports", None, "reports support no values here."),), alpha
@@ -173,7 +190,6 @@ def inspect_batches(
     require(n > 0, oracle, "at least one report is needed", 0)
     estimate = oracle.estimate(seen.tally)
     again, share = (seen.repeats.again, seen.repeats.share) if seen.repeats else (0, 1.0)
-    name = collection.label if isinstance(collection, Plan) else str
     pairs = conspicuous_pairs(oracle, batches, n, estimate.frequencies, alpha / TESTS, seed)
     tests = (
         below_zero_test(estimate, alpha / TESTS, name),
@@ -185,9 +201,87 @@ def inspect_batches(
     return Inspection(tests, alpha, pairs.targets, pairs.fakes, tuple(map(name, pairs.targets)), n)
 
 
+def _inspect_groups(
+    collection: Plan | FrequencyOracle, scheme: Scheme, batches: Batches, alpha: float, seed: int
+) -> Inspection:
+    """Reports per group against the shares; and those of each group as if there were no other.
+
+    All groups share α. Targets are cells of different views, which have no code in common: they are
+    told for each group. Tests that do not apply to a group are left out.
+    """
+    sizes: IntArray = np.zeros(len(scheme.groups), dtype=np.int64)
+    for some in batches():
+        sizes += np.bincount(scheme.layout.groups(some), minlength=len(sizes))
+    require(sizes.sum() > 0, scheme, "at least one report is needed", 0)
+    tests, fakes = [shares_test(scheme, sizes)], 0
+    each = alpha / (len(scheme.groups) + 1)
+    for number, group in enumerate(scheme.groups):
+        if sizes[number]:
+            own = partial(_of_group, scheme, batches, number)
+            name = partial(_cell_said, collection, scheme, number)
+            found = _inspect_one(group.oracle, own, each, seed, name)
+            where = _view_said(collection, scheme, number)
+            for test in found.tests:
+                targets = ", ".join(found.labels[:NAMED]) if test.test == "pairs" else ""
+                text = f"{test.text} Suspected targets: {targets}." if targets else test.text
+                if test.p_value is not None:
+                    tests.append(HonestyTest(f"{test.test} ({where})", test.p_value, text))
+            fakes += found.fakes or 0
+    return Inspection(tuple(tests), alpha, fakes=fakes or None, n=int(sizes.sum()))
+
+
+def _of_group(scheme: Scheme, batches: Batches, number: int) -> Iterator[Reports]:
+    for some in batches():
+        mine = some[scheme.layout.groups(some) == number]
+        yield scheme.layout.part(mine, number)
+
+
+def _cell_said(collection: Plan | FrequencyOracle, scheme: Scheme, number: int, cell: int) -> str:
+    """What a cell of a group's view is called."""
+    view = scheme.groups[number].view
+    if not isinstance(collection, Plan):
+        return str(cell)
+    codes = np.unravel_index(cell, view.sizes(scheme.sizes))
+    return ", ".join(
+        collection.attributes[a].label(int(code)) if bins is None else f"bin {code} of {bins}"
+        for (a, bins), code in zip(view.parts, codes, strict=True)
+    )
+
+
+def _view_said(collection: Plan | FrequencyOracle, scheme: Scheme, number: int) -> str:
+    """Which group it is: its number, and what it is asked."""
+    names = [f"attribute {a}" for a in range(len(scheme.sizes))]
+    if isinstance(collection, Plan):
+        names = [attribute.name for attribute in collection.attributes]
+    parts = scheme.groups[number].view.parts
+    said = (names[a] if bins is None else f"{names[a]} in {bins} bins" for a, bins in parts)
+    return f"group {number}: {' × '.join(said)}"
+
+
+def shares_test(scheme: Scheme, sizes: IntArray) -> HonestyTest:
+    """Have the groups the sizes that lots give? Whoever chooses a group gains by a small one.
+
+    Each group has a binomial number of honest reports, whatever people hold: exact, and corrected
+    for the number of groups.
+    """
+    n, share = int(sizes.sum()), np.array([group.share / WORDS for group in scheme.groups])
+    if len(share) < 2:
+        return HonestyTest("shares", None, "everybody is in one group.")
+    chance = binomial_p(sizes, n, share)
+    worst = int(np.argmin(chance))
+    text = (
+        f"{sizes[worst]:,} of {n:,} reports are of group {worst}, {n * share[worst]:,.0f} are "
+        f"expected."
+    )
+    return HonestyTest("shares", min(1.0, float(chance[worst]) * len(share)), text)
+
+
 def inspect_tally(collection: Plan, tally: Tally, *, alpha: float = 0.01) -> Inspection | None:
     """The tests that need the counts alone; None for protocols whose reports support no values."""
     oracle = collection.oracle
+    if isinstance(oracle, Scheme):
+        sizes = np.array([part.n for part in oracle.split(tally)], dtype=np.int64)
+        return Inspection((shares_test(oracle, sizes),), alpha, n=tally.n)
     if not isinstance(oracle, PureOracle):
         return None
     tests = (

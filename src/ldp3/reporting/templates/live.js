@@ -11,6 +11,7 @@ let asked = 0;
 
 function address(what, more = {}) {
   const given = new URLSearchParams({ method: part("method").value, order: part("order").value, ...more });
+  if (part("table")) given.set("table", part("table").value);
   return `${location.pathname.replace(/\/+$/, "")}/${what}?${given}`;
 }
 
@@ -74,7 +75,7 @@ part("login").addEventListener("submit", (event) => {
   part("token").value = "";
   anew();
 });
-for (const id of ["method", "order"]) part(id).addEventListener("change", anew);
+for (const id of ["table", "method", "order"]) part(id)?.addEventListener("change", anew);
 for (const button of document.querySelectorAll("[data-format]")) button.addEventListener("click", () => save(button.dataset.format));
 document.addEventListener("visibilitychange", () => document.hidden || part("shown").hidden || refresh());
 if (sessionStorage.getItem(KEPT)) refresh();
