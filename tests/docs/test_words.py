@@ -15,7 +15,7 @@ UNPLAIN = re.compile(r"\b(hardly|scarcely|not to be told|to be told from|albeit|
 CODE = re.compile(r"^```.*?^```|<!--.*?-->|``.*?``|`[^`]*`|\$[^$]*\$|\]\([^)]*\)", re.S | re.M)
 WORDS = {  # of English as well
     "the", "none", "norm", "power", "flood", "steer", "subtract", "mean", "quantile",
-    "groups", "pairs", "joint", "interactions",
+    "groups", "pairs", "joint", "interactions", "resolutions",
 }  # fmt: skip
 SPECS = {name for kind in every_kind().values() for name in find(kind) if "_" in name} | {
     name
