@@ -35,5 +35,5 @@ def test_the_readme_counts_protocols_and_methods_right() -> None:
     text = README.read_text(encoding="utf-8")
     every, methods = find(every_kind()["protocols"]), len(find(every_kind()["methods"]))
     protocols = sum(not cls.needs_records for cls in every.values())
-    assert f"| Local protocols for one value | {protocols}, one of them for numbers |" in text
+    assert f"| Local protocols for one value | {protocols}, two of them for numbers |" in text
     assert f"| Post-processing methods | {methods - 1}, and chains |" in text  # none is none
