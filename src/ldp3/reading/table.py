@@ -38,7 +38,14 @@ def read_table(users: Users, reading: Reading) -> Table:
         users, held = _answering(users, held, columns)
     domains, codes, notes = [], np.empty((len(held), len(columns)), dtype=np.int64), []
     for j, column in enumerate(columns):
-        domain, codes[:, j], said = _coded(_alone(users, held, j), held[COUNT], column)
+        alone = _alone(users, held, j)
+        each = alone.frame.group_by(VALUE).agg(people.sum(), pl.col(ROW).min()).sort(ROW).collect()
+        domain, found, said = _coded(replace(alone, frame=each.lazy()), each[COUNT], column)
+        known = each.select(pl.col(VALUE).alias(attribute(j)), pl.Series("code", found))
+        rows = held.select(attribute(j)).join(
+            known, on=attribute(j), how="left", nulls_equal=True, maintain_order="left"
+        )
+        codes[:, j] = rows["code"].to_numpy()
         domains.append(domain)
         notes += [f"{users.titles[j]}: {one}" for one in said]
     records = _records(users, domains)
@@ -46,9 +53,9 @@ def read_table(users: Users, reading: Reading) -> Table:
     counted = numbered.group_by("record").agg(people.sum()).filter(people > 0)
     if not len(counted):
         raise users.error("holds nobody, only a header or blank lines.")
-    rows = records.columns(counted["record"].to_numpy())
+    distinct = records.columns(counted["record"].to_numpy())
     counts = counted[COUNT].to_numpy().astype(np.int64)
-    return Table(users.name, records, rows, counts, (*users.notes, *notes))
+    return Table(users.name, records, distinct, counts, (*users.notes, *notes))
 
 
 def _as_in_file(column: Column, reading: Reading) -> Reading:
