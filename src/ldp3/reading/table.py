@@ -5,6 +5,7 @@ column of them gets its codes as if it were read alone, but that nobody is left 
 answer, or one outside a range, holds the last value of the column.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -168,4 +169,5 @@ def _refuse_ids(alone: Users, own: Domain, n: int, reading: Reading) -> None:
 def _said(notes: Sequence[str]) -> list[str]:
     """What is said of a column alone and holds in a table: nobody is left out of one."""
     alone = "left out", "value of their own", "`ordered` if"
-    return [note for note in notes if not any(words in note for words in alone)]
+    kept = [note for note in notes if not any(words in note for words in alone)]
+    return [re.sub(r" \([\d,]+ rows?\)", "", note) for note in kept]  # rows are counted once each
