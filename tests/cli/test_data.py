@@ -178,7 +178,7 @@ def test_a_hyphen_is_standard_input(run: Run, command: list[str]) -> None:
     ("line", "said"),
     [
         ("run a.csv", "Unexpected 'a.csv': data are given as -d a.csv."),
-        ("plan", "needs --protocol, --epsilon, --output, one of --domain, --domain-size, --bins"),
+        ("plan", "needs --epsilon, --output, one of --domain, --domain-size, --bins"),
         ("plan -p oue -e1 --domain-size 4", "ldp3 plan needs --output."),
         (
             "run -d two.csv --column page,country",
