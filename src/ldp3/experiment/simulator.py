@@ -93,8 +93,12 @@ class Simulator:
         place = cell.protocol, cell.epsilon, cell.dataset
         if place not in self._applies:
             oracle, domain = self.oracle(cell), self.datasets[cell.dataset].domain
-            serves = [m.serves(oracle) and domain.suits(m) for m in self.methods]
-            self._applies[place] = np.array(serves)
+            self._applies[place] = np.array(
+                [
+                    m.serves(oracle) and domain.suits(m) and oracle.needs_records >= m.needs_records
+                    for m in self.methods
+                ]
+            )
         return self._applies[place]
 
     def way(self, cell: Cell) -> Way:

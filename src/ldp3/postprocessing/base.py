@@ -54,6 +54,7 @@ class PostProcessor(ABC):
     bayes: ClassVar[Point | None] = None  # the point that it answers: made for metrics that want it
     keeps_order: ClassVar[bool] = False  # of equal noise, a higher estimate never ends below
     needs_order: ClassVar[bool] = False  # for domains whose order means something, and no others
+    needs_records: ClassVar[bool] = False  # for tables of several attributes: of one it is another
     takes_covariance: ClassVar[bool] = False  # right for errors that hang together, too
     needs: ClassVar[str] = ""  # of an oracle, in words, where not every oracle will do
     instead: ClassVar[str] = ""  # what `all` takes instead of it, and why

@@ -53,6 +53,7 @@ class Interactions(PostProcessor):
     """
 
     distribution: ClassVar[bool] = True
+    needs_records: ClassVar[bool] = True
 
     def refine(self, estimate: Estimate) -> FloatArray:
         return Multiscale().refine(estimate)
