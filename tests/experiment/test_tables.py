@@ -124,3 +124,8 @@ def test_what_does_not_fit_is_refused_in_one_line(
 ) -> None:
     with pytest.raises(InvalidParameter, match=said):
         ldp3.benchmark(data, repeats=1, **options)
+
+
+def test_what_is_for_tables_alone_competes_on_no_single_attribute() -> None:
+    with pytest.raises(InvalidParameter, match="interactions does not apply to grr"):
+        ldp3.benchmark("uniform", epsilons=[1.0], protocols=["grr"], methods=["interactions"])
