@@ -7,6 +7,7 @@ from ldp3.reporting.page import SCRIPTS
 CONTEXT = {
     "name": "n", "facts": "f", "method": "m", "left_out": "", "rows": [], "remarks": [],
     "heads": [], "marks": "", "interval": "", "ordered": False, "sorts": True,
+    "drawing": "", "heat": None,
 }  # fmt: skip
 
 
