@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ldp3.budget import said_of
-from ldp3.cli import options
+from ldp3.cli import flags
 from ldp3.cli.console import Console
 from ldp3.collection.reports import ReportFormat
 from ldp3.errors import InvalidParameter, require
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 
 def aggregate(
-    plan: options.PlanFile,
+    plan: flags.PlanFile,
     reports: Annotated[list[str], Parameter(name="REPORTS...", negative=())],
     /,
     *,
-    output: options.Output,
+    output: flags.Output,
     input_format: ReportFormat | None = None,
-    threads: options.Threads = None,
-    executor: options.Executor = "threads",
-    plugins: options.Plugins = [],  # noqa: B006
-    quiet: options.Quiet = False,
+    threads: flags.Threads = None,
+    executor: flags.Executor = "threads",
+    plugins: flags.Plugins = [],  # noqa: B006
+    quiet: flags.Quiet = False,
 ) -> None:
     """Count any number of files of reports; rows that cannot be counted are reported by reason.
 

@@ -32,11 +32,11 @@ from ldp3.cli.console import as_flags
 from ldp3.cli.convert import convert
 from ldp3.cli.difference import difference
 from ldp3.cli.estimate import estimate
+from ldp3.cli.flags import COMPARE, DEPLOY, EXTEND, shown_default
 from ldp3.cli.inspect import inspect
 from ldp3.cli.list import list_
 from ldp3.cli.merge import merge
 from ldp3.cli.new import new
-from ldp3.cli.options import COMPARE, DEPLOY, EXTEND, shown_default
 from ldp3.cli.perturb import perturb
 from ldp3.cli.plan import plan
 from ldp3.cli.recommend import recommend

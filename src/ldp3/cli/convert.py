@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ldp3.cli import options
+from ldp3.cli import flags
 from ldp3.cli.console import Console
 from ldp3.cli.data import inputs
 
@@ -16,10 +16,10 @@ def convert(
     /,
     *,
     with_counts: bool = False,
-    population: options.Population = None,
-    plugins: options.Plugins = [],  # noqa: B006
-    quiet: options.Quiet = False,
-    reading: options.ReadingFlags = options.AS_IT_IS,
+    population: flags.Population = None,
+    plugins: flags.Plugins = [],  # noqa: B006
+    quiet: flags.Quiet = False,
+    reading: flags.ReadingFlags = flags.AS_IT_IS,
 ) -> None:
     """Write any dataset to a .txt, .csv or .parquet file, one value per row.
 
@@ -35,6 +35,6 @@ def convert(
     from ldp3.types import one_attribute
 
     require_no_input(output, [*inputs([data]), reading.domain, *plugins])
-    users = one_attribute(options.loaded(data, reading, plugins))
+    users = one_attribute(flags.loaded(data, reading, plugins))
     Console(quiet=quiet).notes(users.notes)
     write(users if population is None else users.scaled(population), output, with_counts)

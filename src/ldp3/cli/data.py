@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ldp3.cli.console import Console
-from ldp3.cli.options import loaded
+from ldp3.cli.flags import loaded
 from ldp3.errors import InvalidData, InvalidParameter, short
 from ldp3.files import home_path, require_no_input
 from ldp3.reading.opening import STDIN

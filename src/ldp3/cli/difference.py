@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ldp3.cli import options
+from ldp3.cli import flags
 from ldp3.cli.aggregate import loaded_counts
 from ldp3.cli.console import Console
 from ldp3.errors import InvalidParameter
@@ -14,16 +14,16 @@ def difference(
     second: Path,
     /,
     *,
-    mean: options.Mean = False,
-    quantiles: options.Quantiles = [],  # noqa: B006
-    above: options.Above = [],  # noqa: B006
-    below: options.Below = [],  # noqa: B006
-    between: options.Between = [],  # noqa: B006
-    confidence: options.Confidence = 0.95,
+    mean: flags.Mean = False,
+    quantiles: flags.Quantiles = [],  # noqa: B006
+    above: flags.Above = [],  # noqa: B006
+    below: flags.Below = [],  # noqa: B006
+    between: flags.Between = [],  # noqa: B006
+    confidence: flags.Confidence = 0.95,
     simultaneous: bool = False,
-    plugins: options.Plugins = [],  # noqa: B006
-    format: options.AnswerFormat = "text",
-    quiet: options.Quiet = False,
+    plugins: flags.Plugins = [],  # noqa: B006
+    format: flags.AnswerFormat = "text",
+    quiet: flags.Quiet = False,
 ) -> None:
     """Estimate how two collections, or two groups of one, differ, with confidence intervals.
 
@@ -46,11 +46,11 @@ def difference(
     if real_path(first) == real_path(second):
         raise InvalidParameter(f"{second} is given twice: nothing differs from itself.")
     one, other = loaded_counts([first, second], plugins, Console(quiet=quiet))
-    asked = options.asked(mean, quantiles, above, below, between)
+    asked = flags.asked(mean, quantiles, above, below, between)
     if asked:
         if simultaneous:
             raise InvalidParameter("--simultaneous is for single values: leave it out.")
-        options.tell(told_apart(one, other, asked, confidence), format)
+        flags.tell(told_apart(one, other, asked, confidence), format)
         return
     found = CollectionDifference.of(one, other, confidence, simultaneous)
-    options.tell(found.answer(), format)
+    flags.tell(found.answer(), format)

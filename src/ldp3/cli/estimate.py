@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ldp3.cli import options
+from ldp3.cli import flags
 from ldp3.cli.aggregate import loaded_counts
 from ldp3.cli.console import Console
 from ldp3.errors import InvalidParameter
@@ -19,24 +19,24 @@ def estimate(
     counts: Path,
     /,
     *,
-    method: options.Method = None,
-    metric: options.Metric = None,
-    mean: options.Mean = False,
-    quantiles: options.Quantiles = [],  # noqa: B006
-    above: options.Above = [],  # noqa: B006
-    below: options.Below = [],  # noqa: B006
-    between: options.Between = [],  # noqa: B006
-    table: options.Attributes = [],  # noqa: B006
+    method: flags.Method = None,
+    metric: flags.Metric = None,
+    mean: flags.Mean = False,
+    quantiles: flags.Quantiles = [],  # noqa: B006
+    above: flags.Above = [],  # noqa: B006
+    below: flags.Below = [],  # noqa: B006
+    between: flags.Between = [],  # noqa: B006
+    table: flags.Attributes = [],  # noqa: B006
     share: str | None = None,
     by: str | None = None,
-    association: options.Attributes = [],  # noqa: B006
-    confidence: options.Confidence = 0.95,
+    association: flags.Attributes = [],  # noqa: B006
+    confidence: flags.Confidence = 0.95,
     simultaneous: bool = False,
     guaranteed: Annotated[bool, Parameter(negative="")] = False,
-    plugins: options.Plugins = [],  # noqa: B006
-    output: options.MaybeOutput = None,
-    format: options.AnswerFormat = "text",
-    quiet: options.Quiet = False,
+    plugins: flags.Plugins = [],  # noqa: B006
+    output: flags.MaybeOutput = None,
+    format: flags.AnswerFormat = "text",
+    quiet: flags.Quiet = False,
 ) -> None:
     """Estimate the frequencies of a collection, with confidence intervals.
 
@@ -77,17 +77,17 @@ def estimate(
     (server,) = loaded_counts([counts], plugins, console)
     if metric is not None:
         plan = server.plan
-        method = options.chosen_method(
+        method = flags.chosen_method(
             method, metric, plan.domain, plan.oracle.usual_method, plugins, console
         )
-    asked = options.asked(mean, quantiles, above, below, between)
+    asked = flags.asked(mean, quantiles, above, below, between)
     if asked:
         if output is not None or simultaneous:
             raise InvalidParameter("--output and --simultaneous are for single values: leave out.")
-        options.tell(told(server, asked, method, confidence, guaranteed, table), format)
+        flags.tell(told(server, asked, method, confidence, guaranteed, table), format)
         return
     if association or share is not None or by is not None:
-        options.tell(_together(server, association, share, by, confidence), format)
+        flags.tell(_together(server, association, share, by, confidence), format)
         return
     if guaranteed:
         raise InvalidParameter("--guaranteed is for --mean, --quantiles and shares: leave it out.")
@@ -109,7 +109,7 @@ def estimate(
         save_drawing(str(drawn), output)
     elif output is not None:
         found.save(output)
-    options.tell(found.answer(), format)
+    flags.tell(found.answer(), format)
 
 
 def _together(

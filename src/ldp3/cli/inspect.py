@@ -4,7 +4,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ldp3.cli import options
+from ldp3.cli import flags
 from ldp3.cli.aggregate import require_once
 from ldp3.cli.console import Console
 from ldp3.collection.reports import ReportFormat
@@ -12,16 +12,16 @@ from ldp3.errors import InvalidData
 
 
 def inspect(
-    plan: options.PlanFile,
+    plan: flags.PlanFile,
     reports: Annotated[list[str], Parameter(name="REPORTS...", negative=())],
     /,
     *,
     alpha: float = 0.01,
     input_format: ReportFormat | None = None,
-    seed: options.Seed = 0,
-    plugins: options.Plugins = [],  # noqa: B006
-    format: options.AnswerFormat = "text",
-    quiet: options.Quiet = False,
+    seed: flags.Seed = 0,
+    plugins: flags.Plugins = [],  # noqa: B006
+    format: flags.AnswerFormat = "text",
+    quiet: flags.Quiet = False,
 ) -> int:
     """Look for fake users in reports: exit code 1 if honest clients would almost never send these.
 
@@ -56,5 +56,5 @@ def inspect(
     console, claim = Console(quiet=quiet), collection.shuffled
     console.notes([f"Left out: {left_out}."] if left_out else [])
     console.notes([] if claim is None else [claim.said_of(inspection.n, len(found.seen))])
-    options.tell(inspection.answer(), format)
+    flags.tell(inspection.answer(), format)
     return inspection.exit_code

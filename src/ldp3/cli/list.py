@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from ldp3 import answers
-from ldp3.cli import options
+from ldp3.cli import flags
 from ldp3.printing import show
 
 Kind = Literal["protocols", "methods", "metrics", "attacks", "datasets"]
@@ -19,10 +19,10 @@ def list_(
     kinds: Annotated[list[Kind] | None, Parameter(name="KIND")] = None,
     /,
     *,
-    plugins: options.Plugins = [],  # noqa: B006
+    plugins: flags.Plugins = [],  # noqa: B006
     cite: bool = False,
     used: Path | None = None,
-    format: options.AnswerFormat = "text",
+    format: flags.AnswerFormat = "text",
 ) -> None:
     """Show every protocol, method, metric, attack and dataset: one line, parameters, reference.
 
@@ -69,7 +69,7 @@ def list_(
             entries = {row["name"] + row.get("parameters", ""): _lines(row) for row in own}
             parts += [answers.Heading(name), answers.Terms(entries)]
     frame = pl.DataFrame(rows, infer_schema_length=None)
-    options.tell(answers.Answer(parts, {"things": frame}), format)
+    flags.tell(answers.Answer(parts, {"things": frame}), format)
 
 
 def _described(kind: str, cls: type) -> dict[str, str]:

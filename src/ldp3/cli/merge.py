@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ldp3.cli import options
+from ldp3.cli import flags
 from ldp3.cli.aggregate import loaded_counts, require_once, summary
 from ldp3.cli.console import Console
 from ldp3.files import require_no_input
@@ -16,9 +16,9 @@ def merge(
     counts: Annotated[list[Path], Parameter(name="COUNTS...", negative=())],
     /,
     *,
-    output: options.Output,
-    plugins: options.Plugins = [],  # noqa: B006
-    quiet: options.Quiet = False,
+    output: flags.Output,
+    plugins: flags.Plugins = [],  # noqa: B006
+    quiet: flags.Quiet = False,
 ) -> None:
     """Add up the counts of parts of one collection.
 

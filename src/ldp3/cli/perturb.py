@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ldp3.budget import MODEST, require_modest, said_of
-from ldp3.cli import options
+from ldp3.cli import flags
 from ldp3.cli.console import Console
 from ldp3.collection.reports import ReportFormat
 from ldp3.errors import InvalidParameter
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 
 def perturb(
-    plan: options.PlanFile,
+    plan: flags.PlanFile,
     values: Path,
     /,
     *,
-    output: options.Output,
+    output: flags.Output,
     ids: bool = False,
     format: ReportFormat | None = None,
     max_epsilon: float = MODEST,
-    plugins: options.Plugins = [],  # noqa: B006
-    quiet: options.Quiet = False,
-    reading: options.ColumnFlags = options.ONE_COLUMN,
+    plugins: flags.Plugins = [],  # noqa: B006
+    quiet: flags.Quiet = False,
+    reading: flags.ColumnFlags = flags.ONE_COLUMN,
 ) -> None:
     """Randomise a file of values, one report for each row, with the secure generator.
 

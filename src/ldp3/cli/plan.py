@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from ldp3.budget import said_of
-from ldp3.cli import options
+from ldp3.cli import flags
 from ldp3.cli.console import Console
 from ldp3.errors import InvalidParameter, require
 from ldp3.printing import show, terminal_width, visible, wrapped
@@ -25,29 +25,29 @@ if TYPE_CHECKING:
 def plan(
     *,
     protocol: Annotated[
-        str | None, options.PROTOCOL_NAMES, Parameter(name=["--protocol", "-p"])
+        str | None, flags.PROTOCOL_NAMES, Parameter(name=["--protocol", "-p"])
     ] = None,
     goal: Goal | None = None,
-    epsilon: options.Epsilon,
-    output: options.Output,
-    method: options.Method = None,
-    metric: options.Metric = None,
-    ordered: options.Ordered = False,
+    epsilon: flags.Epsilon,
+    output: flags.Output,
+    method: flags.Method = None,
+    metric: flags.Metric = None,
+    ordered: flags.Ordered = False,
     columns: Path | None = None,
     domain: Path | None = None,
-    domain_size: Annotated[int | None, options.WHOLE] = None,
+    domain_size: Annotated[int | None, flags.WHOLE] = None,
     bins: str | None = None,
     grid: str | None = None,
     within: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
-    population: Annotated[int | None, options.WHOLE] = None,
+    population: Annotated[int | None, flags.WHOLE] = None,
     clip: Annotated[bool, Parameter(negative="")] = False,
     other: str | None = None,
     name: str | None = None,
     shuffled: Annotated[bool, Parameter(negative="")] = False,
-    batch: Annotated[int | None, options.WHOLE] = None,
+    batch: Annotated[int | None, flags.WHOLE] = None,
     delta: float | None = None,
-    plugins: options.Plugins = [],  # noqa: B006
-    quiet: options.Quiet = False,
+    plugins: flags.Plugins = [],  # noqa: B006
+    quiet: flags.Quiet = False,
 ) -> None:
     """Plan a collection in one file, such as pages.ldp3.json, for its clients and its server.
 
@@ -148,7 +148,7 @@ def plan(
         values,
         protocol,
         epsilon,
-        options.chosen_method(method, metric, values, oracle.usual_method, plugins, console),
+        flags.chosen_method(method, metric, values, oracle.usual_method, plugins, console),
         batch=batch,
         delta=delta,
         plugins=plugins,
@@ -287,7 +287,7 @@ def _values(
     if bins is not None:
         edges, dates = _edges(bins, within)
         return Bins(edges, dates=dates, other=other)
-    rows, columns = options.grid_in(grid) or (0, 0)
+    rows, columns = flags.grid_in(grid) or (0, 0)
     first, second = _ranges(within, "--grid", 2)
     cells = equal_edges(*first, rows), equal_edges(*second, columns)
     return Grid(*cells, other=other, ordered=ordered)
@@ -313,7 +313,7 @@ def _edges(bins: str, within: str | None) -> "tuple[Edges, bool]":
     from ldp3.edges import as_edges, days_in, equal_edges, log_edges
     from ldp3.reading.options import Cut
 
-    given = options.bins_in(bins)
+    given = flags.bins_in(bins)
     if not isinstance(given, Cut):
         edges = given or ()
         if within is not None:
@@ -367,7 +367,7 @@ def _ranges(
         )
     read = days_in if dates else number_in
     found = []
-    for low, high in ((read(low), read(high)) for low, high in options.within_in(within) or ()):
+    for low, high in ((read(low), read(high)) for low, high in flags.within_in(within) or ()):
         if low is not None and high is not None and -inf < low < high < inf:
             found.append((low, high))
     if len(found) != count or within.count(":") != count:

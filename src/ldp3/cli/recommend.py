@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ldp3.budget import said_of
-from ldp3.cli import options
+from ldp3.cli import flags
 from ldp3.cli.console import Console
 from ldp3.cli.data import inputs, one_sample
 from ldp3.errors import LARGEST_EPSILON, InvalidParameter
@@ -23,30 +23,30 @@ if TYPE_CHECKING:
 
 def recommend(
     *,
-    data: options.Data,
-    epsilon: options.Epsilons = ["1"],  # noqa: B006
-    metrics: options.Metrics = ["l1"],  # noqa: B006
-    population: options.Population = None,
-    protocols: options.Protocols = ["all"],  # noqa: B006
-    methods: options.Methods = ["all"],  # noqa: B006
-    confidence: options.Confidence = 0.95,
+    data: flags.Data,
+    epsilon: flags.Epsilons = ["1"],  # noqa: B006
+    metrics: flags.Metrics = ["l1"],  # noqa: B006
+    population: flags.Population = None,
+    protocols: flags.Protocols = ["all"],  # noqa: B006
+    methods: flags.Methods = ["all"],  # noqa: B006
+    confidence: flags.Confidence = 0.95,
     margin: float = 0.01,
-    max_bits: Annotated[int | None, options.WHOLE] = None,
+    max_bits: Annotated[int | None, flags.WHOLE] = None,
     max_decode: float | None = None,
     unbiased: bool = False,
     distribution: bool = False,
     fake_users: str = "0",
-    attack: options.Attacks = ["mga"],  # noqa: B006
+    attack: flags.Attacks = ["mga"],  # noqa: B006
     targets: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
-    threads: options.Threads = None,
-    seed: options.Seed = 0,
-    plugins: options.Plugins = [],  # noqa: B006
-    format: options.AnswerFormat = "text",
-    save: Annotated[Path | None, Parameter(group=options.OUTPUT)] = None,
-    details: Annotated[bool, Parameter(group=options.OUTPUT)] = False,
-    dry_run: Annotated[bool, Parameter(group=options.OUTPUT)] = False,
-    quiet: options.Quiet = False,
-    reading: options.ReadingFlags = options.AS_IT_IS,
+    threads: flags.Threads = None,
+    seed: flags.Seed = 0,
+    plugins: flags.Plugins = [],  # noqa: B006
+    format: flags.AnswerFormat = "text",
+    save: Annotated[Path | None, Parameter(group=flags.OUTPUT)] = None,
+    details: Annotated[bool, Parameter(group=flags.OUTPUT)] = False,
+    dry_run: Annotated[bool, Parameter(group=flags.OUTPUT)] = False,
+    quiet: flags.Quiet = False,
+    reading: flags.ReadingFlags = flags.AS_IT_IS,
 ) -> None:
     """Say which protocol and method to deploy on data like a sample, and what is as good.
 
@@ -83,22 +83,22 @@ def recommend(
     from ldp3.recommendation.requirements import Requirements, Threat
     from ldp3.types import one_attribute
 
-    budgets, measures = options.numbers(epsilon), options.specs("-u", metrics)
+    budgets, measures = flags.numbers(epsilon), flags.specs("-u", metrics)
     if save is not None and len(budgets) * len(measures) > 1:
         raise InvalidParameter("`save` is for one choice: give one epsilon and one metric.")
-    chosen = options.specs("-p", protocols)
+    chosen = flags.specs("-p", protocols)
     if save is not None:
         require_no_input(save, [*inputs(data), reading.domain, *plugins])
         if reading.columns is None:
             _require_deployable(chosen, plugins)
-    with options.announcing_compiling(quiet):
+    with flags.announcing_compiling(quiet):
         why, silent = "A recommendation is for one sample", Console(quiet=True)
         users = one_sample(data, reading, plugins, why, silent)  # the answer holds its notes
         if dry_run:
             users = one_attribute(users)
             wanted = Requirements(max_bits, max_decode, unbiased, distribution)
-            asked = chosen, options.specs("-m", methods), measures
-            threat = Threat(fake_users, options.specs("-a", attack), targets)
+            asked = chosen, flags.specs("-m", methods), measures
+            threat = Threat(fake_users, flags.specs("-a", attack), targets)
             _, ex, _ = entered(users, budgets, *asked, population, wanted, seed, plugins, threat)
             _dry_run(len(Populations(users, users.n, seed).world_of), ex, threads)
             return
@@ -109,7 +109,7 @@ def recommend(
                 users,
                 budgets,
                 chosen,
-                options.specs("-m", methods),
+                flags.specs("-m", methods),
                 measures,
                 population=population,
                 confidence=confidence,
@@ -119,7 +119,7 @@ def recommend(
                 unbiased=unbiased,
                 distribution=distribution,
                 fake_users=fake_users,
-                attacks=options.specs("-a", attack),
+                attacks=flags.specs("-a", attack),
                 targets=targets,
                 seed=seed,
                 threads=threads,
@@ -127,7 +127,7 @@ def recommend(
                 progress=console,
             )
     told = found.answer(details) if isinstance(found, Recommendation) else found.answer()
-    with options.telling(told, format):
+    with flags.telling(told, format):
         if save is not None:
             found.plan(users.domain, plugins).save(save)
             name = shlex.quote(str(save))

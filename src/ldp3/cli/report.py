@@ -6,20 +6,20 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ldp3.budget import said_of
-from ldp3.cli import options
+from ldp3.cli import flags
 from ldp3.cli.console import Console
 from ldp3.errors import InvalidParameter
 from ldp3.progress import say
 
 _several = Parameter(consume_multiple=True)
 Metrics = Annotated[
-    list[str] | None, _several, options.METRIC_NAMES, Parameter(name=["--metrics", "-u"])
+    list[str] | None, _several, flags.METRIC_NAMES, Parameter(name=["--metrics", "-u"])
 ]
 Protocols = Annotated[
-    list[str] | None, _several, options.PROTOCOL_NAMES, Parameter(name=["--protocols", "-p"])
+    list[str] | None, _several, flags.PROTOCOL_NAMES, Parameter(name=["--protocols", "-p"])
 ]
 Methods = Annotated[
-    list[str] | None, _several, options.METHOD_NAMES, Parameter(name=["--methods", "-m"])
+    list[str] | None, _several, flags.METHOD_NAMES, Parameter(name=["--methods", "-m"])
 ]
 Epsilons = Annotated[list[str] | None, _several, Parameter(name=["--epsilon", "-e"])]
 Formats = Annotated[list[str] | None, _several]
@@ -29,14 +29,14 @@ def report(
     results: Annotated[list[Path], Parameter(name="RESULTS...", negative=())],
     /,
     *,
-    output: options.MaybeOutput = None,
+    output: flags.MaybeOutput = None,
     figures: Path | None = None,
     metrics: Metrics = None,
     epsilon: Epsilons = None,
     protocols: Protocols = None,
     methods: Methods = None,
     format: Formats = None,
-    quiet: options.Quiet = False,
+    quiet: flags.Quiet = False,
 ) -> None:
     """Show results: one HTML page that works offline, or figures and tables for papers.
 
@@ -77,10 +77,10 @@ def report(
         raise InvalidParameter("--format says which --figures to write; a page is HTML.")
     found = selected(
         joined([load_results(one) for one in results]),
-        None if metrics is None else options.specs("-u", metrics),
-        None if epsilon is None else options.numbers(epsilon),
-        None if protocols is None else options.specs("-p", protocols),
-        None if methods is None else options.specs("-m", methods),
+        None if metrics is None else flags.specs("-u", metrics),
+        None if epsilon is None else flags.numbers(epsilon),
+        None if protocols is None else flags.specs("-p", protocols),
+        None if methods is None else flags.specs("-m", methods),
     )
     console = Console(quiet=quiet)
     console.notes(said_of(*found.table["epsilon"].unique()))
@@ -89,7 +89,7 @@ def report(
         if not quiet:
             say(f"{output}: {output.stat().st_size / 1e6:.1f} MB, works offline.")
     if figures is not None:
-        formats = FORMATS if format is None else options.specs("--format", format)
+        formats = FORMATS if format is None else flags.specs("--format", format)
         made = plot(found, figures, formats=formats)
         if not quiet:
             say(f"{figures}: {len(made)} files.")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from ldp3.budget import said_of
-from ldp3.cli import options
+from ldp3.cli import flags
 from ldp3.cli.config import datasets, is_results, told
 from ldp3.cli.console import Console
 from ldp3.cli.data import users
@@ -27,28 +27,28 @@ if TYPE_CHECKING:
 
 def run(
     *,
-    epsilon: options.Epsilons = ["1"],  # noqa: B006
-    protocols: options.Protocols = ["paper"],  # noqa: B006
-    methods: options.Methods = ["paper"],  # noqa: B006
-    repeats: Annotated[int | None, options.WHOLE, Parameter(name=["--repeats", "-r"])] = None,
-    threads: options.Threads = None,
-    data: Annotated[options.Data | None, Parameter(show_default=lambda _: "flights")] = None,
-    metrics: options.Metrics = ["l1"],  # noqa: B006
-    seed: options.Seed = 0,
+    epsilon: flags.Epsilons = ["1"],  # noqa: B006
+    protocols: flags.Protocols = ["paper"],  # noqa: B006
+    methods: flags.Methods = ["paper"],  # noqa: B006
+    repeats: Annotated[int | None, flags.WHOLE, Parameter(name=["--repeats", "-r"])] = None,
+    threads: flags.Threads = None,
+    data: Annotated[flags.Data | None, Parameter(show_default=lambda _: "flights")] = None,
+    metrics: flags.Metrics = ["l1"],  # noqa: B006
+    seed: flags.Seed = 0,
     simulate: Literal["exact", "users"] = "exact",
-    population: options.Population = None,
+    population: flags.Population = None,
     reference: Literal["truth", "raw"] = "truth",
-    executor: options.Executor = "threads",
-    plugins: options.Plugins = [],  # noqa: B006
-    output: options.MaybeOutput = None,
-    fresh: Annotated[bool, Parameter(group=options.OUTPUT)] = False,
-    keep_estimates: Annotated[bool, Parameter(group=options.OUTPUT)] = False,
-    format: options.AnswerFormat = "text",
-    report: Annotated[Path | None, Parameter(group=options.OUTPUT)] = None,
-    dry_run: Annotated[bool, Parameter(group=options.OUTPUT)] = False,
-    config: Annotated[Path | None, Parameter(group=options.OUTPUT)] = None,
-    quiet: options.Quiet = False,
-    reading: options.ReadingFlags = options.AS_IT_IS,
+    executor: flags.Executor = "threads",
+    plugins: flags.Plugins = [],  # noqa: B006
+    output: flags.MaybeOutput = None,
+    fresh: Annotated[bool, Parameter(group=flags.OUTPUT)] = False,
+    keep_estimates: Annotated[bool, Parameter(group=flags.OUTPUT)] = False,
+    format: flags.AnswerFormat = "text",
+    report: Annotated[Path | None, Parameter(group=flags.OUTPUT)] = None,
+    dry_run: Annotated[bool, Parameter(group=flags.OUTPUT)] = False,
+    config: Annotated[Path | None, Parameter(group=flags.OUTPUT)] = None,
+    quiet: flags.Quiet = False,
+    reading: flags.ReadingFlags = flags.AS_IT_IS,
 ) -> int:
     """Benchmark protocols and post-processing methods on one or several datasets.
 
@@ -96,10 +96,10 @@ def run(
         given = users(named, reading, plugins, population, [output, report], console)
     asked = experiment(
         given,
-        options.numbers(epsilon),
-        options.specs("-p", protocols),
-        options.specs("-m", methods),
-        options.specs("-u", metrics),
+        flags.numbers(epsilon),
+        flags.specs("-p", protocols),
+        flags.specs("-m", methods),
+        flags.specs("-u", metrics),
         repeats=repeats,
         seed=seed,
         simulate=simulate,
@@ -145,7 +145,7 @@ def _kept(output: Path | None) -> str:
 
 
 def _show(results: "Results", format: str, page: Path | None) -> None:
-    with options.telling(results.answer(), format):
+    with flags.telling(results.answer(), format):
         if page is not None:
             from ldp3.reporting.page import report
 
@@ -205,7 +205,7 @@ def measured(
     """The results, with the command that made them."""
     from ldp3.experiment.run import run as execute
 
-    with options.announcing_compiling(console.quiet), console:
+    with flags.announcing_compiling(console.quiet), console:
         about = {"command": shlex.join(["ldp3", *sys.argv[1:]])}
         return execute(
             simulator, executor, threads, output=output, fresh=fresh, progress=console, about=about

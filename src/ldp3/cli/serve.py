@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ldp3.budget import said_of
-from ldp3.cli import options
+from ldp3.cli import flags
 from ldp3.cli.aggregate import require_once
 from ldp3.cli.console import Console, as_flags
 from ldp3.errors import InvalidData, InvalidParameter, LDPError, require
@@ -32,7 +32,7 @@ def serve(
     *,
     database: str = "collector.sqlite",
     host: str = "127.0.0.1",
-    port: Annotated[int, options.WHOLE] = 8080,
+    port: Annotated[int, flags.WHOLE] = 8080,
     token_file: Path | None = None,
     keep_reports: bool = False,
     rate: float = 50.0,
@@ -40,8 +40,8 @@ def serve(
     check: bool = False,
     close: bool = False,
     delete_reports: bool = False,
-    plugins: options.Plugins = [],  # noqa: B006
-    quiet: options.Quiet = False,
+    plugins: flags.Plugins = [],  # noqa: B006
+    quiet: flags.Quiet = False,
 ) -> int:
     """Collect reports over HTTP, and show the estimate as they come in.
 

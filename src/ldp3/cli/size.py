@@ -5,7 +5,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ldp3.budget import said_of
-from ldp3.cli import options
+from ldp3.cli import flags
 from ldp3.cli.console import Console
 from ldp3.cli.data import one_sample
 from ldp3.errors import InvalidParameter
@@ -14,23 +14,23 @@ from ldp3.errors import InvalidParameter
 def size(
     *,
     epsilon: Annotated[float | None, Parameter(name=["--epsilon", "-e"])] = None,
-    population: Annotated[int | None, options.WHOLE] = None,
+    population: Annotated[int | None, flags.WHOLE] = None,
     error: str | None = None,
     value_share: str | None = None,
     goal: str = "value",
-    data: options.Data = [],  # noqa: B006
-    method: Annotated[str, options.METHOD_NAMES, Parameter(name=["--method", "-m"])] = "none",
-    protocols: options.Protocols = ["all"],  # noqa: B006
-    confidence: options.Confidence = 0.95,
-    rounds: Annotated[int | None, options.WHOLE] = None,
+    data: flags.Data = [],  # noqa: B006
+    method: Annotated[str, flags.METHOD_NAMES, Parameter(name=["--method", "-m"])] = "none",
+    protocols: flags.Protocols = ["all"],  # noqa: B006
+    confidence: flags.Confidence = 0.95,
+    rounds: Annotated[int | None, flags.WHOLE] = None,
     shuffled: Annotated[bool, Parameter(negative="")] = False,
     delta: float | None = None,
     central_epsilon: float | None = None,
-    seed: options.Seed = 0,
-    plugins: options.Plugins = [],  # noqa: B006
-    format: options.AnswerFormat = "text",
-    quiet: options.Quiet = False,
-    reading: options.ReadingFlags = options.AS_IT_IS,
+    seed: flags.Seed = 0,
+    plugins: flags.Plugins = [],  # noqa: B006
+    format: flags.AnswerFormat = "text",
+    quiet: flags.Quiet = False,
+    reading: flags.ReadingFlags = flags.AS_IT_IS,
 ) -> None:
     """People, ε, error: give two, get the third, with the best protocol.
 
@@ -82,7 +82,7 @@ def size(
         value_share=None if value_share is None else share("value_share", value_share),
         goal=goal,
         method=method,
-        protocols=options.specs("-p", protocols),
+        protocols=flags.specs("-p", protocols),
         confidence=confidence,
         rounds=rounds,
         delta=delta,
@@ -91,7 +91,7 @@ def size(
         plugins=plugins,
     )
     console.notes(said_of(found.best.epsilon))
-    options.tell(found.answer(), format)
+    flags.tell(found.answer(), format)
 
 
 def share(name: str, text: str) -> float:

@@ -6,22 +6,22 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ldp3.budget import said_of
-from ldp3.cli import options
+from ldp3.cli import flags
 from ldp3.cli.console import Console
 from ldp3.printing import show, terminal_width
 
 
 def statement(
-    plan: options.PlanFile,
+    plan: flags.PlanFile,
     /,
     *,
     counts: Path | None = None,
     data: Annotated[Path | None, Parameter(name=["--data", "-d"])] = None,
-    plugins: options.Plugins = [],  # noqa: B006
-    output: options.MaybeOutput = None,
-    format: options.AnswerFormat = "text",
-    quiet: options.Quiet = False,
-    reading: options.ColumnFlags = options.ONE_COLUMN,
+    plugins: flags.Plugins = [],  # noqa: B006
+    output: flags.MaybeOutput = None,
+    format: flags.AnswerFormat = "text",
+    quiet: flags.Quiet = False,
+    reading: flags.ColumnFlags = flags.ONE_COLUMN,
 ) -> None:
     """Say on one page what a plan means: for the person asked, the auditor, data protection.
 

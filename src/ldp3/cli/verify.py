@@ -4,18 +4,18 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ldp3.cli import options
+from ldp3.cli import flags
 
 
 def verify(
     names: Annotated[list[str] | None, Parameter(name="NAME")] = None,
     /,
     *,
-    draws: Annotated[int | None, options.WHOLE, Parameter(name="--draws")] = None,
-    seed: options.Seed = 0,
-    plugins: options.Plugins = [],  # noqa: B006
-    format: options.AnswerFormat = "text",
-    quiet: options.Quiet = False,
+    draws: Annotated[int | None, flags.WHOLE, Parameter(name="--draws")] = None,
+    seed: flags.Seed = 0,
+    plugins: flags.Plugins = [],  # noqa: B006
+    format: flags.AnswerFormat = "text",
+    quiet: flags.Quiet = False,
 ) -> int:
     """Check protocols, methods, metrics and attacks: privacy, statistics, manners.
 
@@ -45,6 +45,6 @@ def verify(
         )
         for name in named(names or [], plugins)
     ]
-    options.tell(answer_of(made, brief=quiet), format)
+    flags.tell(answer_of(made, brief=quiet), format)
     codes = {examination.exit_code for examination in made}
     return next(code for code in (1, 3, 0) if code in codes)

@@ -5,7 +5,7 @@ from cyclopts import App, Parameter
 from ldp3.cli.attack.cost import cost
 from ldp3.cli.attack.infer import infer
 from ldp3.cli.attack.poison import poison
-from ldp3.cli.options import ATTACK, shown_default
+from ldp3.cli.flags import ATTACK, shown_default
 
 attack = App(
     name="attack",

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ldp3.cli import options
+from ldp3.cli import flags
 from ldp3.cli.console import Console
 from ldp3.cli.data import one_dataset
 
@@ -12,14 +12,14 @@ from ldp3.cli.data import one_dataset
 def cost(
     *,
     overtake: Annotated[tuple[str, str], Parameter(consume_multiple=True)],
-    epsilon: options.Epsilons = ["1"],  # noqa: B006
-    protocols: options.Protocols = ["paper"],  # noqa: B006
-    data: options.Data = ["flights"],  # noqa: B006
-    population: options.Population = None,
-    plugins: options.Plugins = [],  # noqa: B006
-    format: options.AnswerFormat = "text",
-    quiet: options.Quiet = False,
-    reading: options.ReadingFlags = options.AS_IT_IS,
+    epsilon: flags.Epsilons = ["1"],  # noqa: B006
+    protocols: flags.Protocols = ["paper"],  # noqa: B006
+    data: flags.Data = ["flights"],  # noqa: B006
+    population: flags.Population = None,
+    plugins: flags.Plugins = [],  # noqa: B006
+    format: flags.AnswerFormat = "text",
+    quiet: flags.Quiet = False,
+    reading: flags.ReadingFlags = flags.AS_IT_IS,
 ) -> None:
     """Say how many fake users lift one value over another, under every protocol.
 
@@ -37,5 +37,5 @@ def cost(
         data, reading, plugins, "An attack is on one collection", Console(quiet=quiet)
     )
     users = users if population is None else users.scaled(population)
-    budgets, named = options.numbers(epsilon), options.specs("-p", protocols)
-    options.tell(costs(users, overtake, budgets, named, plugins), format)
+    budgets, named = flags.numbers(epsilon), flags.specs("-p", protocols)
+    flags.tell(costs(users, overtake, budgets, named, plugins), format)

@@ -4,24 +4,24 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ldp3.cli import options
+from ldp3.cli import flags
 from ldp3.cli.console import Console
 from ldp3.cli.data import one_dataset
 
 
 def infer(
     *,
-    rounds: Annotated[list[int], options.WHOLE, Parameter(consume_multiple=True)] = [1],  # noqa: B006
+    rounds: Annotated[list[int], flags.WHOLE, Parameter(consume_multiple=True)] = [1],  # noqa: B006
     prior: Annotated[list[str], Parameter(consume_multiple=True)] = ["uniform", "truth"],  # noqa: B006
     memoised: bool = False,
-    epsilon: options.Epsilons = ["1"],  # noqa: B006
-    protocols: options.Protocols = ["paper"],  # noqa: B006
-    data: options.Data = ["flights"],  # noqa: B006
-    seed: options.Seed = 0,
-    plugins: options.Plugins = [],  # noqa: B006
-    format: options.AnswerFormat = "text",
-    quiet: options.Quiet = False,
-    reading: options.ReadingFlags = options.AS_IT_IS,
+    epsilon: flags.Epsilons = ["1"],  # noqa: B006
+    protocols: flags.Protocols = ["paper"],  # noqa: B006
+    data: flags.Data = ["flights"],  # noqa: B006
+    seed: flags.Seed = 0,
+    plugins: flags.Plugins = [],  # noqa: B006
+    format: flags.AnswerFormat = "text",
+    quiet: flags.Quiet = False,
+    reading: flags.ReadingFlags = flags.AS_IT_IS,
 ) -> None:
     """Say how often the best attacker guesses a person's value from the person's own reports.
 
@@ -45,12 +45,12 @@ def infer(
     )
     found = guesses(
         users,
-        options.numbers(epsilon),
-        options.specs("-p", protocols),
+        flags.numbers(epsilon),
+        flags.specs("-p", protocols),
         prior,
         rounds,
         memoised=memoised,
         seed=seed,
         plugins=plugins,
     )
-    options.tell(found, format)
+    flags.tell(found, format)

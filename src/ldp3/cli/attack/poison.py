@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from ldp3.cli import options
+from ldp3.cli import flags
 from ldp3.cli.console import Console
 from ldp3.cli.data import users
 from ldp3.cli.run import announced, measured
@@ -17,29 +17,29 @@ _several = Parameter(consume_multiple=True)
 
 def poison(
     *,
-    attack: options.Attacks = ["ria", "mga"],  # noqa: B006
+    attack: flags.Attacks = ["ria", "mga"],  # noqa: B006
     targets: Annotated[
         list[str] | None, _several, Parameter(show_default=lambda _: f"top:{TARGETS}")
     ] = None,
     fake_users: Annotated[list[str], _several] = ["1%"],  # noqa: B006
-    epsilon: options.Epsilons = ["1"],  # noqa: B006
-    protocols: options.Protocols = ["paper"],  # noqa: B006
-    methods: options.Methods = ["paper"],  # noqa: B006
-    repeats: Annotated[int | None, options.WHOLE, Parameter(name=["--repeats", "-r"])] = None,
-    threads: options.Threads = None,
-    data: options.Data = ["flights"],  # noqa: B006
-    metrics: options.Metrics = ["l1"],  # noqa: B006
-    seed: options.Seed = 0,
+    epsilon: flags.Epsilons = ["1"],  # noqa: B006
+    protocols: flags.Protocols = ["paper"],  # noqa: B006
+    methods: flags.Methods = ["paper"],  # noqa: B006
+    repeats: Annotated[int | None, flags.WHOLE, Parameter(name=["--repeats", "-r"])] = None,
+    threads: flags.Threads = None,
+    data: flags.Data = ["flights"],  # noqa: B006
+    metrics: flags.Metrics = ["l1"],  # noqa: B006
+    seed: flags.Seed = 0,
     simulate: Literal["exact", "users"] = "exact",
-    population: options.Population = None,
-    executor: options.Executor = "threads",
-    plugins: options.Plugins = [],  # noqa: B006
-    output: options.MaybeOutput = None,
-    fresh: Annotated[bool, Parameter(group=options.OUTPUT)] = False,
-    format: options.AnswerFormat = "text",
-    details: Annotated[bool, Parameter(group=options.OUTPUT)] = False,
-    quiet: options.Quiet = False,
-    reading: options.ReadingFlags = options.AS_IT_IS,
+    population: flags.Population = None,
+    executor: flags.Executor = "threads",
+    plugins: flags.Plugins = [],  # noqa: B006
+    output: flags.MaybeOutput = None,
+    fresh: Annotated[bool, Parameter(group=flags.OUTPUT)] = False,
+    format: flags.AnswerFormat = "text",
+    details: Annotated[bool, Parameter(group=flags.OUTPUT)] = False,
+    quiet: flags.Quiet = False,
+    reading: flags.ReadingFlags = flags.AS_IT_IS,
 ) -> int:
     """Let fake users send what they like, and see what every combination makes of it.
 
@@ -70,7 +70,7 @@ def poison(
     from ldp3.experiment.repeats import prepared
     from ldp3.threats.poisoning import poisoned
 
-    named = [spec for spec in options.specs("-a", attack) if spec != "none"]
+    named = [spec for spec in flags.specs("-a", attack) if spec != "none"]
     if not named:
         raise InvalidParameter(
             "`attack` names no attack: take mga or ria, see `ldp3 list attacks`."
@@ -82,10 +82,10 @@ def poison(
     simulator = prepared(
         experiment(
             people,
-            options.numbers(epsilon),
-            options.specs("-p", protocols),
-            options.specs("-m", methods),
-            [*options.specs("-u", metrics), TargetShare(tuple(targets), seed)],
+            flags.numbers(epsilon),
+            flags.specs("-p", protocols),
+            flags.specs("-m", methods),
+            [*flags.specs("-u", metrics), TargetShare(tuple(targets), seed)],
             repeats=repeats,
             seed=seed,
             simulate=simulate,
@@ -103,5 +103,5 @@ def poison(
     if not results.complete:
         say("Stopped: the same command goes on from there, if it has an --output.")
         return 128 + (console.signal or 0)
-    options.tell(poisoned(simulator, results).answer(details), format)
+    flags.tell(poisoned(simulator, results).answer(details), format)
     return 0
