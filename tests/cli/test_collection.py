@@ -214,6 +214,14 @@ def test_numbers_outside_are_refused_or_clipped(folder: Path, run: Run) -> None:
         assert (code, "--clip is for --bins" in err) == (2, True)
 
 
+def test_several_attributes_are_asked_in_groups_where_nobody_says_how(
+    folder: Path, run: Run
+) -> None:
+    (folder / "two.toml").write_text('[sex]\nlabels = ["f", "m"]\n[age]\nbins = [0, 18, 65]\n')
+    assert run("plan --columns two.toml -e 1 -o two.json -q")[0] == 0
+    assert Plan.load(folder / "two.json").protocol == "groups"
+
+
 def test_a_goal_chooses_the_protocol_and_says_why(folder: Path, run: Run) -> None:
     mixture = "resolutions(wave=0.5)"
     for goal, n, protocol in (

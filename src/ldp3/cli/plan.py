@@ -54,7 +54,7 @@ def plan(
     Parameters
     ----------
     protocol
-        Protocol, such as oue or "olh(g=4)".
+        Protocol, such as oue or "olh(g=4)"; for --columns it is groups by default.
     goal
         What numbers are collected for, in place of a protocol: it chooses one. With --population it
         knows how much of the distribution the noise will leave.
@@ -114,6 +114,8 @@ def plan(
         raise InvalidParameter("--shuffled, --batch and --delta belong together: give all three.")
     require_no_input(output, [columns, domain, *plugins])
     console = Console(quiet=quiet)
+    if columns is not None and protocol is None:
+        protocol = "groups"
     if (protocol is None) == (goal is None):
         raise InvalidParameter(
             "A protocol is needed: give -p, or for numbers --goal, and not both."
