@@ -11,6 +11,7 @@ from scipy.stats import binom, chi2
 from ldp3 import Labels, LDPError, Records, stream
 from ldp3.arrays import FloatArray
 from ldp3.associations import Association, associated, fieller, shares_within
+from ldp3.errors import InvalidData
 from ldp3.schemes.attributes import Groups
 from ldp3.schemes.spl import SPL
 from ldp3.tables import Tables
@@ -79,10 +80,14 @@ def test_rare_rows_are_merged_or_nothing_is_told() -> None:
         return 1e-4 * queries @ queries.T
 
     table = np.array([[0.3, 0.29], [0.2, 0.19], [0.01, 0.01]])
-    assert associated(table, noise).merged == 2  # the rare one and the least of the others
+    some = associated(table, noise)
+    assert some.merged == 2  # the rare one and the least of the others
+    assert (some.v, some.high) == (None, 1.0)
     told = associated(np.array([[0.5, 0.48], [0.01, 0.01]]), noise)
-    assert told.v is None
+    assert (told.p_value, told.v, told.found) == (None, None, False)
     assert "cannot be told" in str(told)
+    with pytest.raises(InvalidData, match="takes too long"):
+        associated(np.full((60, 60), 1 / 3600), noise)
     assert "may be independent" in str(Association(0.3, 0.1, 0.0, 0.2, 0.95))
 
 

@@ -21,6 +21,13 @@ def known(domain: ldp3.Domain | None = HALVES, noise: Support = INDEPENDENT) -> 
     return replace(Estimate.of(np.array([0.5, 0.25, 0.25]), 300, noise), domain=domain)
 
 
+def test_an_edge_is_known_by_the_digits_that_were_printed() -> None:
+    thirds = known(Bins([0, 100 / 7, 200 / 7, 100]))
+    with pytest.raises(InvalidParameter, match=r"take 14\.2857 or 28\.5714"):
+        thirds.share(above=20)
+    assert thirds.share(above=14.2857).value == thirds.share(above=100 / 7).value
+
+
 def test_a_mean_by_hand() -> None:
     # middles 5, 15, 30; their mean 16⅔ is taken off; n·Var = 3 + f at p = ½, q = ¼
     mean, apart = known().mean(), np.array([5, 15, 30]) - 50 / 3

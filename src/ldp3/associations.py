@@ -28,12 +28,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ldp3.arrays import BoolArray, FloatArray
-from ldp3.errors import needing_full, require_share
+from ldp3.errors import InvalidData, needing_full, require_share
 
 if TYPE_CHECKING:
     import polars as pl
 
 Covariance = Callable[[FloatArray], FloatArray]  # of weighted sums, one row of weights each
+MOST_CELLS = 2_500  # of a test: it takes their number to the third power
 CLEAR = 4.0  # standard deviations above zero where a margin may be divided by
 
 
@@ -46,13 +47,14 @@ class Association:
     p_value
         How likely so much would be seen of attributes that are independent.
     v, low, high
-        Cramér's V, from 0 (independent) to 1 (one tells the other), and its interval of `level`;
-        None where it cannot be told, for too few rows or columns stand above the noise.
+        Cramér's V, from 0 (independent) to 1 (one tells the other), and its interval of `level`.
+        None where it cannot be told; all are, where too few rows or columns stand above noise.
     merged
-        How many rows and columns were too rare to stand alone, and count as one for V.
+        How many rows and columns were too rare to stand alone, and count as one. Then only a lower
+        end of V is known: what they have to do with each other is not in it.
     """
 
-    p_value: float
+    p_value: float | None
     v: float | None
     low: float | None
     high: float | None
@@ -62,34 +64,49 @@ class Association:
     @property
     def found(self) -> bool:
         """Whether independence is ruled out, at one in twenty."""
-        return self.p_value < 0.05
+        return self.p_value is not None and self.p_value < 0.05
 
     def __str__(self) -> str:
+        if self.p_value is None:
+            return "Whether they go together cannot be told: too few values stand above the noise."
         said = "They go together" if self.found else "They may be independent"
         p = "p < 0.001" if self.p_value < 0.001 else f"p = {self.p_value:.2g}"
         if self.v is None:
-            strength = "how much cannot be told: too few values stand above the noise"
+            strength = (
+                f"Cramér's V is {self.low:.2f} or more: {self.merged} rare values are one here"
+            )
         else:
             strength = f"Cramér's V {self.v:.2f} ({self.low:.2f} to {self.high:.2f})"
-            if self.merged:
-                strength += f", with {self.merged} rare values taken as one"
         return f"{said} ({p}); {strength}."
 
 
 def associated(table: FloatArray, covariance: Covariance, level: float = 0.95) -> Association:
     """What a table of two attributes says of them; `covariance` is that of its cells' sums."""
     require_share("level", level)
-    p_value = independence(table, covariance)
+    if table.size > MOST_CELLS:
+        raise InvalidData(
+            f"A test of {table.size:,} cells takes too long: at most {MOST_CELLS:,}; collect with "
+            f"fewer values (bins, top)."
+        )
     rows, columns = _merged(table, covariance)
     few = min(rows.sum(axis=1).size, columns.sum(axis=1).size)
     merged = sum(len(m[0]) - len(m) + 1 for m in (rows, columns) if len(m) < len(m[0]))
     if few < 2:
-        return Association(p_value, None, None, None, level, merged)
+        return Association(None, None, None, None, level, merged)
     small = rows @ table @ columns.T
     both = np.kron(rows, columns)
-    v, low, high = cramer(small, lambda queries: covariance(queries @ both), level)
+
+    def spread(queries: FloatArray) -> FloatArray:
+        return covariance(queries @ both)
+
+    p_value = independence(small, spread)  # of rare values the law of the test is not known
+    v, low, high = cramer(small, spread, level)
     low = low if p_value < 1 - level else 0.0  # what may be independent may have none
-    return Association(p_value, v, low, high, level, merged)
+    if not merged:
+        return Association(p_value, v, low, high, level)
+    # merging takes dependence away, so what is left is the least that there is
+    least = low * ((min(small.shape) - 1) / (min(table.shape) - 1)) ** 0.5
+    return Association(p_value, None, least, 1.0, level, merged)
 
 
 def independence(table: FloatArray, covariance: Covariance) -> float:

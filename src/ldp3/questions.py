@@ -19,6 +19,7 @@ from ldp3.domain import Bins, Domain
 from ldp3.errors import InvalidData, InvalidParameter, require, require_share
 from ldp3.noise import Noise
 
+CLOSE = 5e-6  # of itself: as many digits as are printed of an edge
 PLACES = 1_024  # of a line at which its cumulated distribution is asked for, at the most
 
 
@@ -190,6 +191,9 @@ class Questions:
 
     def _from(self, place: float) -> BoolArray:
         """Which values are there or beyond; a bin only if it begins there, not inside of it."""
+        edges = np.append(self._starts, self._ends)
+        near = edges[np.isclose(edges, place, rtol=CLOSE, atol=0)]  # people copy what was printed
+        place = float(near[0]) if len(near) else place
         inside = (self._starts < place) & (place < self._ends)
         if isinstance(self.domain, Bins) and inside.any():
             low, high = (float(ends[inside][0]) for ends in (self._starts, self._ends))

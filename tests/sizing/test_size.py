@@ -291,6 +291,10 @@ def test_people_for_a_mean_in_the_unit_of_the_values() -> None:
 def test_people_for_a_share_are_those_whose_interval_is_as_wide() -> None:
     data = load_numbers()
     found = ldp3.size(1.0, error=0.02, data=data, goal="above:-20", protocols="sw")
+    other = ldp3.size(1.0, error=0.02, data=data, goal="Above :-20", protocols="sw")
+    assert other.best.users == found.best.users  # the sign is not a hyphen in a name
+    with pytest.raises(ldp3.LDPError, match="`goal` is"):
+        ldp3.size(1.0, error=0.02, data=data, goal="above:2024-07-02", protocols="sw")
     assert "the share of people from -20 on to ± 2 percentage points at 95 %" in found.render()
     oracle = ldp3.oracle("sw", epsilon=1.0, d=data.d)
     users = data.scaled(found.best.users).histogram

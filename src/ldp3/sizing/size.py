@@ -249,8 +249,9 @@ def size(
             plain(goal), confidence,
         )  # fmt: skip
     frequencies, domain = _frequencies(data, domain_size, value_share, files)
-    if isinstance(goal, str) and not _range(goal):  # whose numbers may be below 0
-        goal = plain(goal).replace("ℓ", "l")
+    if isinstance(goal, str):
+        word, colon, ends = goal.partition(":")  # whose numbers may be below 0, or dates
+        goal = f"{plain(word)}{colon}{ends.strip()}".replace("ℓ", "l")
     some = data is None or value_share is not None  # the first value is known, others are alike
     place = 0 if some else int(np.argmax(frequencies))
     aim = _goal(goal, frequencies, method, confidence, seed, modules, place, domain)
