@@ -72,9 +72,7 @@ class Association:
         said = "They go together" if self.found else "They may be independent"
         p = "p < 0.001" if self.p_value < 0.001 else f"p = {self.p_value:.2g}"
         if self.v is None:
-            strength = (
-                f"Cramér's V is {self.low:.2f} or more: {self.merged} rare values are one here"
-            )
+            strength = f"Cramér's V is {self.low:.2f} or more, {self.merged} rare values as one"
         else:
             strength = f"Cramér's V {self.v:.2f} ({self.low:.2f} to {self.high:.2f})"
         return f"{said} ({p}); {strength}."
