@@ -19,7 +19,7 @@ from hashlib import blake2b
 from os import PathLike
 from pathlib import Path
 from secrets import token_hex
-from typing import IO
+from typing import IO, Any
 
 from ldp3.errors import InvalidData, InvalidParameter, system_error
 
@@ -84,6 +84,18 @@ def read_json(path: Path) -> object:
         raise InvalidData(f"{path}: cannot be read: {error.strerror}.") from None
     except (ValueError, RecursionError):
         raise InvalidData(f"{path}: is not JSON.") from None
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """What a TOML file holds."""
+    import tomllib  # few commands read any
+
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidData(f"{path}: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InvalidData(f"{path}: is no TOML: {error}.") from error
 
 
 def sync_file(path: Path) -> None:

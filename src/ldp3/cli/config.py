@@ -11,13 +11,13 @@ manifest, each as the type that it is, and the data from the folder. Plug-ins, e
 come from the command line only. What the command line says wins.
 """
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ldp3.errors import InvalidData, InvalidParameter
+from ldp3.files import read_toml
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -37,7 +37,7 @@ def configure(app: "App", commands: tuple[str, ...], arguments: "ArgumentCollect
     for argument in arguments:
         if argument.name == "--config" and argument.tokens:
             path = Path(argument.tokens[0].value)
-            content = _grid(manifest(path)) if is_results(path) else toml_in(path)
+            content = _grid(manifest(path)) if is_results(path) else read_toml(path)
             try:
                 Dict({"run": content}, source=str(path))(app, commands, arguments)
             except RecursionError:
@@ -80,16 +80,6 @@ def told(path: Path, data: "Sequence[Dataset | Table]") -> list[str]:
         names = ", ".join(found["plugins"])
         says.append(f"{path} used plug-ins, which are code: {names}.")
     return says
-
-
-def toml_in(path: Path) -> dict[str, Any]:
-    """What a TOML file holds."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InvalidData(f"{path}: {error.strerror}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InvalidData(f"{path}: is no TOML: {error}.") from error
 
 
 def _grid(found: dict[str, Any]) -> dict[str, Any]:

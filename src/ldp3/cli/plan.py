@@ -215,12 +215,12 @@ def _attributes(path: Path, console: Console) -> "Domain":
     """Several attributes, each given as one is on the command line."""
     from dataclasses import replace
 
-    from ldp3.cli.config import toml_in
     from ldp3.domain import Labels, Records
+    from ldp3.files import read_toml
 
     known = {"domain", "domain_size", "bins", "grid", "within", "other", "ordered"}
     parts: list[Domain] = []
-    for name, section in toml_in(path).items():
+    for name, section in read_toml(path).items():
         given = section if isinstance(section, dict) else {"": section}
         wrong = next((key for key in given if key not in known | {"labels"}), None)
         kinds = sum(key in given for key in ("labels", "domain", "domain_size", "bins", "grid"))

@@ -5,7 +5,6 @@ through text on the way. NumPy is not imported here: `ldp3 --help` need not wait
 """
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from datetime import date
@@ -15,7 +14,6 @@ from typing import Any, Literal, get_args
 
 from ldp3.errors import (
     MOST_VALUES,
-    InvalidData,
     InvalidParameter,
     as_path,
     as_python,
@@ -25,6 +23,7 @@ from ldp3.errors import (
     short,
     whole,
 )
+from ldp3.files import read_toml
 
 Format = Literal["lines", "csv", "json", "jsonl", "parquet", "arrow", "excel", "transactions"]
 Pick = Literal["most_frequent", "first", "last", "random"]
@@ -275,7 +274,7 @@ def as_table_columns(given: object) -> tuple[Column, ...] | None:
     if given is None:
         return None
     if isinstance(given, str | PathLike) and str(given).endswith(".toml"):
-        given = _toml(Path(given))
+        given = read_toml(Path(given))
     if isinstance(given, Mapping):
         return tuple(_column(name, options) for name, options in given.items())
     listed = _listed(given, "columns")
@@ -305,15 +304,6 @@ def _column(name: object, given: object) -> Column:
         return Column(name, Reading(column=(name,), **known), other)  # type: ignore[arg-type]
     except InvalidParameter as error:
         raise InvalidParameter(f"`columns`: {name}: {error}") from None
-
-
-def _toml(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InvalidData(f"{path}: {error.strerror}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InvalidData(f"{path}: is no TOML: {error}.") from error
 
 
 def as_columns(given: object) -> tuple[str | int, ...] | None:
