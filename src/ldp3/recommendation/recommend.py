@@ -23,7 +23,7 @@ from ldp3.recommendation.choosing import Answers
 from ldp3.recommendation.contest import NORMAL, Contest, raw_errors
 from ldp3.recommendation.populations import Populations
 from ldp3.recommendation.requirements import Requirements, Threat, with_designs
-from ldp3.recommendation.tables import TableRecommendation
+from ldp3.recommendation.table_advice import TableRecommendation
 from ldp3.results import names
 from ldp3.types import Dataset, Table, one_attribute
 

@@ -41,7 +41,7 @@ from ldp3.shuffling import Shuffled, require_mixed
 from ldp3.sizing.goals import Goal, OrderGoal, QueryGoal, SumGoal, ValueGoal, single
 from ldp3.sizing.search import MOST_USERS
 from ldp3.sizing.solving import Asked, Option, Solver
-from ldp3.sizing.tables import TableSize, size_of_table
+from ldp3.sizing.table_size import TableSize, size_of_table
 from ldp3.types import Table, one_attribute
 
 MOST_VALUES = 2**24  # as for most protocols

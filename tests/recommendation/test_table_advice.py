@@ -6,7 +6,7 @@ import pytest
 import ldp3
 from ldp3.domain import Integers, Records
 from ldp3.errors import InvalidParameter
-from ldp3.recommendation.tables import TableRecommendation
+from ldp3.recommendation.table_advice import TableRecommendation
 from ldp3.types import Table
 
 
