@@ -5,8 +5,8 @@ from typing import Any
 
 import ldp3
 from benchmarks.timing import best, peak_megabytes
+from ldp3.people import Dataset
 from ldp3.protocols.base import users
-from ldp3.types import Dataset
 
 PAPER = ("grr", "rappor", "oue", "blh", "olh", "ss")
 

@@ -14,9 +14,9 @@ import numpy as np
 
 import ldp3
 from ldp3.arrays import FloatArray
+from ldp3.people import Dataset
 from ldp3.printing import markdown_table
 from ldp3.results import names
-from ldp3.types import Dataset
 
 EPSILONS = [0.25, 0.5, 1.0, 2.0, 4.0]
 PROTOCOLS = ["oue", "grr"]

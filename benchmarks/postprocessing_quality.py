@@ -29,9 +29,9 @@ from ldp3.arrays import FloatArray
 from ldp3.domain import Integers
 from ldp3.experiment.limit import SeparableOracle
 from ldp3.noise import PureNoise
+from ldp3.people import Dataset
 from ldp3.printing import markdown_table
 from ldp3.results import names
-from ldp3.types import Dataset
 
 MADE = {"l1": "completed", "kl": "completed_mean", "hellinger": "completed_root"}
 OWN = ["multiscale", "multiscale_ordered", *MADE.values()]

@@ -26,9 +26,9 @@ from benchmarks.numbers import shapes
 from ldp3.arrays import apportion
 from ldp3.domain import Integers, Labels
 from ldp3.noise import PureNoise
+from ldp3.people import Dataset
 from ldp3.recommendation.contest import CONTROLS, controlled, raw_errors
 from ldp3.recommendation.requirements import with_designs
-from ldp3.types import Dataset
 
 METRICS = ["l1", "l2", "kl"]
 SEARCH, COMPARE = 40, 300  # repeats: the best of many in few may be luck, so it is run again

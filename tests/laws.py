@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtr, chdtrc
 
 from ldp3.arrays import FloatArray, Reports
-from ldp3.protocols.base import PureOracle
+from ldp3.protocols.pure import PureOracle
 
 
 def variance_p(samples: FloatArray, expected: float | FloatArray) -> FloatArray:

@@ -10,7 +10,8 @@ import ldp3
 from ldp3 import display
 from ldp3.domain import Labels
 from ldp3.errors import InvalidParameter
-from ldp3.types import Dataset, Estimate
+from ldp3.people import Dataset
+from ldp3.types import Estimate
 
 EVIL = "<script>alert(1)</script>"
 

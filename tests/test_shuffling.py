@@ -13,8 +13,9 @@ from scipy.stats import binom
 from ldp3 import shuffling
 from ldp3.arrays import FloatArray
 from ldp3.errors import InvalidParameter
-from ldp3.protocols.base import PureOracle, build_oracle
+from ldp3.protocols.base import build_oracle
 from ldp3.protocols.layout import Code
+from ldp3.protocols.pure import PureOracle
 from ldp3.shuffling import Blanket, Distinguisher, Shuffled, local_epsilon, positive_part
 
 SMALL = [

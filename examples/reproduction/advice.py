@@ -17,8 +17,8 @@ from scipy.special import ndtri
 import ldp3
 from examples.reproduction import data, figures, page, paper
 from examples.reproduction.data import Files
+from ldp3.people import Dataset
 from ldp3.postprocessing.base import default_method
-from ldp3.types import Dataset
 
 SHAPES = (
     "flights",

@@ -14,7 +14,7 @@ import polars as pl
 
 import ldp3
 from ldp3.arrays import FloatArray
-from ldp3.protocols.base import PureOracle
+from ldp3.protocols.pure import PureOracle
 
 FINEST = 1e-9  # step that floats still show: below are the last digits of differences
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import ldp3
 from examples.reproduction.paper import PROCESSED, Table
-from ldp3.types import Dataset
+from ldp3.people import Dataset
 
 
 @dataclass(frozen=True)

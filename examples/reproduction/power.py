@@ -17,9 +17,10 @@ from examples.reproduction import page, paper, shapes, theory
 from examples.reproduction.data import Files, original
 from examples.reproduction.tables import MILLI
 from ldp3.arrays import FloatArray
+from ldp3.people import Dataset
 from ldp3.postprocessing.normalising import NormSub
 from ldp3.postprocessing.power import _exponent
-from ldp3.types import Dataset, Estimate
+from ldp3.types import Estimate
 
 WINDOW, FLOOR = 25_000, 1e-32
 UNDERFLOW = sqrt(2 * 745.14)  # standard deviations at which exp(-z²/2) is 0 in double precision

@@ -10,8 +10,8 @@ import ldp3
 from examples.reproduction import page, paper, theory
 from examples.reproduction.data import Files, of_table, whose
 from ldp3.arrays import FloatArray
+from ldp3.people import Dataset
 from ldp3.results import ties
-from ldp3.types import Dataset
 
 Z95 = NormalDist().inv_cdf(0.975)
 MILLI = 1e3  # the paper prints multiples of 10⁻³

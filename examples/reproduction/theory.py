@@ -14,7 +14,7 @@ import numpy as np
 
 import ldp3
 from ldp3.arrays import FloatArray
-from ldp3.protocols.base import PureOracle
+from ldp3.protocols.pure import PureOracle
 
 
 def mae(oracle: PureOracle, n: int, frequencies: FloatArray) -> float:

@@ -24,12 +24,14 @@ if TYPE_CHECKING:  # nobody must wait for what they do not use, nor `ldp3 --help
     from ldp3.noise import Noise as Noise
     from ldp3.noise import PureNoise as PureNoise
     from ldp3.noise import Support as Support
+    from ldp3.people import Dataset as Dataset
+    from ldp3.people import Table as Table
     from ldp3.postprocessing.base import PostProcessor as PostProcessor
     from ldp3.protocols.base import FrequencyOracle as FrequencyOracle
-    from ldp3.protocols.base import PureOracle as PureOracle
     from ldp3.protocols.layout import Bits as Bits
     from ldp3.protocols.layout import Code as Code
     from ldp3.protocols.layout import Fields as Fields
+    from ldp3.protocols.pure import PureOracle as PureOracle
     from ldp3.randomness import Words as Words
     from ldp3.randomness import secure as secure
     from ldp3.randomness import stream as stream
@@ -44,9 +46,7 @@ if TYPE_CHECKING:  # nobody must wait for what they do not use, nor `ldp3 --help
     from ldp3.tables import Tables as Tables
     from ldp3.threats.detection import inspect as inspect
     from ldp3.threats.inference import inference as inference
-    from ldp3.types import Dataset as Dataset
     from ldp3.types import Estimate as Estimate
-    from ldp3.types import Table as Table
     from ldp3.types import Tally as Tally
     from ldp3.verification.verify import verify as verify
 
@@ -59,7 +59,7 @@ _LAZY = {
     "Bits": "ldp3.protocols.layout",
     "Client": "ldp3.collection.client",
     "Code": "ldp3.protocols.layout",
-    "Dataset": "ldp3.types",
+    "Dataset": "ldp3.people",
     "Domain": "ldp3.domain",
     "Estimate": "ldp3.types",
     "Fields": "ldp3.protocols.layout",
@@ -72,13 +72,13 @@ _LAZY = {
     "Plan": "ldp3.collection.plan",
     "PostProcessor": "ldp3.postprocessing.base",
     "PureNoise": "ldp3.noise",
-    "PureOracle": "ldp3.protocols.base",
+    "PureOracle": "ldp3.protocols.pure",
     "RecordScheme": "ldp3.schemes.attributes",
     "Records": "ldp3.domain",
     "Results": "ldp3.results.table",
     "Source": "ldp3.datasets.base",
     "Support": "ldp3.noise",
-    "Table": "ldp3.types",
+    "Table": "ldp3.people",
     "Tables": "ldp3.tables",
     "Tally": "ldp3.types",
     "Words": "ldp3.randomness",

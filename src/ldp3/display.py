@@ -10,7 +10,8 @@ from ldp3.arrays import BoolArray, FloatArray
 from ldp3.printing import number, plural, visible
 
 if TYPE_CHECKING:
-    from ldp3.types import Dataset, Estimate, Table
+    from ldp3.people import Dataset, Table
+    from ldp3.types import Estimate
 
 ROWS = 10  # of a table that people look at
 _BAR = 20  # characters

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from ldp3.errors import InvalidParameter, UnknownName, did_you_mean, needing_full, short, site
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+    from importlib.metadata import Distribution, EntryPoint
 
 _BASES = {
     "protocols": ("protocols", "FrequencyOracle"),
@@ -200,13 +200,22 @@ def _every_entry_point(*path: str) -> "list[EntryPoint]":  # noqa: ARG001
     """Those of our groups, once for each path: hundreds of packages are slow to read."""
     from importlib.metadata import distributions  # slow to import, and not every command asks
 
+    packages = list(distributions())
+    if not any(map(_offers, packages)):
+        return []  # without a name for each of hundreds of packages, which is what is slow
     found: dict[str, list[EntryPoint]] = {}  # by package: the first on the path is the one in use
-    for package in distributions():
-        with suppress(Exception):  # what is broken in another package is not ours to tell
+    for package in packages:
+        with suppress(Exception):
             if package.name not in found:
                 points = package.entry_points
                 found[package.name] = [p for p in points if p.group.startswith("ldp3.")]
     return [point for points in found.values() for point in points]
+
+
+def _offers(package: "Distribution") -> bool:
+    with suppress(Exception):  # what is broken in another package is not ours to tell
+        return "[ldp3." in (package.read_text("entry_points.txt") or "")
+    return False
 
 
 def _folder(kind: type) -> str:

@@ -10,7 +10,7 @@ from scipy.stats import binom, norm
 
 import ldp3
 from ldp3.attacks.base import overtaking
-from ldp3.protocols.base import PureOracle
+from ldp3.protocols.pure import PureOracle
 
 ALPHA = 1e-6
 HONEST = np.array([4_000, 3_800, 2_200])

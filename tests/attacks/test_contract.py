@@ -11,7 +11,7 @@ from scipy.stats import binomtest, ks_2samp
 import ldp3
 from ldp3.attacks.base import Attack, honest_lying
 from ldp3.kinds import find
-from ldp3.protocols.base import PureOracle
+from ldp3.protocols.pure import PureOracle
 from ldp3.specs import build
 
 ALPHA = 1e-6

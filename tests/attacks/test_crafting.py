@@ -8,7 +8,7 @@ from ldp3.arrays import BoolArray, Reports
 from ldp3.attacks import crafting
 from ldp3.attacks.base import Attack, build_attack
 from ldp3.kinds import find
-from ldp3.protocols.base import PureOracle
+from ldp3.protocols.pure import PureOracle
 from tests.verification.planted.honest import HonestClient, HonestColumns, HonestUnary
 from tests.verification.planted.unusual import SaltedReports
 

@@ -15,7 +15,7 @@ from ldp3.attacks.base import Attack
 from ldp3.attacks.mga import MGA
 from ldp3.attacks.ria import RIA
 from ldp3.experiment.simulator import Simulator
-from ldp3.protocols.base import PureOracle
+from ldp3.protocols.pure import PureOracle
 from ldp3.randomness import stream
 from ldp3.threats import detection, inference, pairs
 from ldp3.types import Tally

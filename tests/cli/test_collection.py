@@ -27,8 +27,8 @@ from ldp3.collection.plan import Plan
 from ldp3.collection.report_parts import IN_FLIGHT
 from ldp3.collection.store import Entry, hour_now
 from ldp3.domain import Bins
-from ldp3.noise import binomial_p
 from ldp3.printing import percent
+from ldp3.tails import binomial_p
 from ldp3.verification.base import ALPHA
 from tests.posix import posix
 

@@ -26,7 +26,7 @@ from ldp3.collection.plan import deployable
 from ldp3.domain import Integers
 from ldp3.edges import as_edges
 from ldp3.errors import InvalidParameter, InvalidValue
-from ldp3.protocols.base import PureOracle
+from ldp3.protocols.pure import PureOracle
 from tests.laws import same_law_p
 
 ROOT = Path(__file__).parents[2]

@@ -15,9 +15,10 @@ from ldp3.collection.client import Client
 from ldp3.collection.plan import Plan, deployable
 from ldp3.domain import Labels
 from ldp3.errors import InvalidParameter, InvalidValue
-from ldp3.noise import binomial_p
-from ldp3.protocols.base import FrequencyOracle, PureOracle
+from ldp3.protocols.base import FrequencyOracle
+from ldp3.protocols.pure import PureOracle
 from ldp3.randomness import SecureGenerator, Words
+from ldp3.tails import binomial_p
 from ldp3.verification.base import ALPHA
 from tests.collection import suited
 

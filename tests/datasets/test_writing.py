@@ -7,7 +7,7 @@ import ldp3
 from ldp3.datasets.writing import write
 from ldp3.domain import Labels
 from ldp3.errors import InvalidData
-from ldp3.types import Dataset
+from ldp3.people import Dataset
 
 LABELS = ["a", 'b "quoted"', "c, d", "né"]
 

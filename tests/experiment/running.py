@@ -11,10 +11,10 @@ from ldp3.experiment.grid import experiment
 from ldp3.experiment.outcomes import Measured, Outcome
 from ldp3.experiment.simulator import Simulator
 from ldp3.experiment.tabulation import tabulated
+from ldp3.people import Dataset
 from ldp3.progress import Progress
 from ldp3.results.axes import Cell
 from ldp3.results.table import Results
-from ldp3.types import Dataset
 
 
 def simulator(data: Dataset | Sequence[Dataset], *grid: Any, **options: Any) -> Simulator:

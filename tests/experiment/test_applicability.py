@@ -4,7 +4,7 @@ import pytest
 from ldp3 import benchmark, protocols
 from ldp3.domain import Labels
 from ldp3.errors import InvalidParameter
-from ldp3.types import Dataset
+from ldp3.people import Dataset
 from tests.experiment.running import simulator
 
 LABELS = Dataset("colours", Labels(["red", "green", "blue"]), np.array([500, 300, 200]))

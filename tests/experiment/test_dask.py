@@ -32,9 +32,9 @@ from ldp3.experiment.schedule import CHUNKS
 from ldp3.experiment.simulator import Simulator
 from ldp3.experiment.tabulation import tabulated
 from ldp3.metrics.base import Metric
+from ldp3.people import Dataset
 from ldp3.progress import Progress
 from ldp3.protocols.base import CHUNK
-from ldp3.types import Dataset
 from tests.experiment.running import cells_of, collected, outcomes, simulator
 from tests.posix import posix
 

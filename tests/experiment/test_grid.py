@@ -12,10 +12,10 @@ from ldp3.experiment.grid import experiment as build
 from ldp3.experiment.schedule import blocks
 from ldp3.metrics.distances import L1
 from ldp3.metrics.ranking import TopK
+from ldp3.people import Dataset
 from ldp3.postprocessing.normalising import NormSub
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.protocols.grr import GRR
-from ldp3.types import Dataset
 from tests.experiment.running import simulator
 
 DATA = Dataset("small", Labels(["a", "b", "c"]), np.array([50, 30, 20]))

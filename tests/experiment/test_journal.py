@@ -15,8 +15,8 @@ from ldp3.experiment.outcomes import Outcome, exact_sums, from_sums
 from ldp3.experiment.simulator import Simulator
 from ldp3.experiment.tabulation import tabulated
 from ldp3.files import sealed
+from ldp3.people import Dataset
 from ldp3.results.table import Results
-from ldp3.types import Dataset
 from tests.experiment.running import cells_of, collected, outcomes, simulator
 
 DATA = Dataset("small", Labels(["a", "b", "c"]), np.array([500, 300, 200]))

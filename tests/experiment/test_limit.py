@@ -11,9 +11,9 @@ from ldp3.arrays import FloatArray
 from ldp3.domain import Labels
 from ldp3.experiment.limit import SeparableOracle
 from ldp3.noise import Noise, PureNoise
+from ldp3.people import Dataset
 from ldp3.results.axes import LIMITS
 from ldp3.results.sheets import FARTHEST
-from ldp3.types import Dataset
 
 DATA = Dataset("d", Labels(list("abcdef")), np.array([500, 300, 100, 50, 25, 25]))
 SKEWED = ldp3.load("zipf(s=1.1, d=200, n=100_000)")

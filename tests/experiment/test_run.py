@@ -18,12 +18,13 @@ from ldp3.experiment.run import benchmark
 from ldp3.experiment.schedule import CHUNKS
 from ldp3.metrics.base import Metric
 from ldp3.noise import Noise
+from ldp3.people import Dataset
 from ldp3.postprocessing.base import PostProcessor
 from ldp3.progress import Progress
 from ldp3.protocols.base import CHUNK, FrequencyOracle, users_between
 from ldp3.protocols.grr import GRR
 from ldp3.results.axes import PLACE, SCHEMA
-from ldp3.types import Dataset, Estimate, Tally
+from ldp3.types import Estimate, Tally
 from tests.experiment.running import cells_of, collected, outcomes, simulator
 
 DATA = Dataset("small", Labels([str(v) for v in range(10)]), apportion(1 / np.arange(1, 11), 1_000))

@@ -10,7 +10,7 @@ import pytest
 import ldp3
 from ldp3.domain import Integers, Records
 from ldp3.errors import InvalidParameter
-from ldp3.types import Marginals, Table
+from ldp3.people import Marginals, Table
 
 SIZES = (2, 3, 4)
 DOMAIN = Records([Integers(size, name=name) for name, size in zip("abc", SIZES, strict=True)])

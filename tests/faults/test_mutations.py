@@ -25,7 +25,7 @@ from ldp3.domain import Labels
 from ldp3.errors import InvalidData, LDPError
 from ldp3.experiment.journal import open_journal, path_of
 from ldp3.experiment.run import run
-from ldp3.types import Dataset
+from ldp3.people import Dataset
 from tests.experiment.running import outcomes, simulator
 from tests.faults.test_power_cuts import Quiet
 

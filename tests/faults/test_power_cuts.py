@@ -13,9 +13,9 @@ from ldp3.experiment.journal import Journal, open_journal
 from ldp3.experiment.run import run
 from ldp3.experiment.simulator import Simulator
 from ldp3.files import write_text
+from ldp3.people import Dataset
 from ldp3.progress import Progress
 from ldp3.results.table import Results, load_results
-from ldp3.types import Dataset
 from tests.experiment.running import simulator
 from tests.faults.disk import Disk, restored
 

@@ -9,7 +9,7 @@ import ldp3
 from ldp3.arrays import FloatArray
 from ldp3.domain import Labels
 from ldp3.metrics.divergences import KL, Divergence, Hellinger
-from ldp3.types import Dataset
+from ldp3.people import Dataset
 
 # two users, two values: (1, 0) becomes (5/6, 1/6) and (½, ½) stays
 TRUTH, ESTIMATE = np.array([1.0, 0.0]), np.array([0.5, 0.5])

@@ -5,7 +5,7 @@ from scipy.stats import wasserstein_distance
 import ldp3
 from ldp3.domain import Labels
 from ldp3.errors import InvalidParameter
-from ldp3.types import Dataset
+from ldp3.people import Dataset
 
 TRUTH, ESTIMATE = np.array([0.5, 0.25, 0.25]), np.array([0.25, 0.25, 0.5])
 

@@ -8,7 +8,7 @@ from ldp3.attacks.mga import MGA
 from ldp3.errors import LDPError
 from ldp3.noise import Support
 from ldp3.postprocessing.recovering import RSN, LDPRecover, Subtract
-from ldp3.protocols.base import PureOracle
+from ldp3.protocols.pure import PureOracle
 from ldp3.types import Estimate
 
 SUPPORT = Support(0.5, 0.25)

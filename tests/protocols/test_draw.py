@@ -10,9 +10,10 @@ from ldp3.arrays import Reports
 from ldp3.errors import InvalidParameter
 from ldp3.kernels.hashing import cell
 from ldp3.kinds import find
-from ldp3.protocols.base import FrequencyOracle, PureOracle
+from ldp3.protocols.base import FrequencyOracle
 from ldp3.protocols.grr import GRR
 from ldp3.protocols.local_hashing import OLH
+from ldp3.protocols.pure import PureOracle
 from ldp3.protocols.subset_selection import SS
 from ldp3.protocols.unary import OUE
 from ldp3.randomness import WORDS, Words

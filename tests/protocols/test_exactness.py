@@ -10,9 +10,9 @@ import pytest
 
 from ldp3 import stream
 from ldp3.kinds import find
-from ldp3.protocols.base import PureOracle
 from ldp3.protocols.grr import GRR
 from ldp3.protocols.local_hashing import BLH, OLH
+from ldp3.protocols.pure import PureOracle
 from ldp3.protocols.subset_selection import SS
 from ldp3.protocols.unary import OUE, RAPPOR
 

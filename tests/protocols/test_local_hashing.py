@@ -6,8 +6,8 @@ from scipy.special import ndtr
 
 from ldp3 import LDPError, stream
 from ldp3.arrays import IntArray, WordArray
-from ldp3.noise import binomial_p
 from ldp3.protocols.local_hashing import BLH, OLH
+from ldp3.tails import binomial_p
 from ldp3.verification.base import ALPHA
 
 SEEDS = 400_000

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ldp3 import LDPError, oracle, stream
-from ldp3.protocols.base import PureOracle
+from ldp3.protocols.pure import PureOracle
 
 NAMES = ["grr", "rappor", "oue", "blh", "olh", "ss", "pgr", "hrr"]
 

@@ -8,7 +8,8 @@ import pytest
 
 import ldp3
 from ldp3.kinds import find
-from ldp3.protocols.base import FrequencyOracle, PureOracle
+from ldp3.protocols.base import FrequencyOracle
+from ldp3.protocols.pure import PureOracle
 from tests.laws import every_law
 
 FEW = [

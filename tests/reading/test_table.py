@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import ldp3
 from ldp3.errors import InvalidData, InvalidParameter, LDPError
-from ldp3.types import Table, one_attribute
+from ldp3.people import Table, one_attribute
 
 COLUMNS = {
     "sex": ["f", "m", "f", "f", "m", "m"],

@@ -5,8 +5,8 @@ import pytest
 
 import ldp3
 from ldp3.errors import InvalidData, InvalidParameter
+from ldp3.people import Dataset
 from ldp3.reading.options import Pick
-from ldp3.types import Dataset
 
 
 def held(data: Dataset) -> dict[str, int]:

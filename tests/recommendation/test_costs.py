@@ -7,8 +7,8 @@ import pytest
 
 import ldp3
 from ldp3.domain import Labels
+from ldp3.people import Dataset
 from ldp3.recommendation.costs import Worth, in_order, measure, worth
-from ldp3.types import Dataset
 
 
 @pytest.mark.parametrize("name", ["grr", "pgr", "olh", "she", "cms"])

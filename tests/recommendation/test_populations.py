@@ -8,6 +8,7 @@ import ldp3
 from ldp3 import stream
 from ldp3.arrays import FloatArray, IntArray
 from ldp3.domain import Integers, Labels
+from ldp3.people import Dataset
 from ldp3.recommendation.populations import (
     POINTS,
     WORLDS,
@@ -15,7 +16,6 @@ from ldp3.recommendation.populations import (
     SmoothPrior,
     gamma_mixture,
 )
-from ldp3.types import Dataset
 
 ALPHA = 1e-6
 

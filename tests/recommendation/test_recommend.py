@@ -10,9 +10,9 @@ import ldp3
 from ldp3.arrays import apportion
 from ldp3.domain import Labels
 from ldp3.errors import LDPError
+from ldp3.people import Dataset
 from ldp3.progress import Progress
 from ldp3.recommendation.advice import CODE, Recommendation
-from ldp3.types import Dataset
 
 ALPHA = 1e-6
 SIXTEEN = Labels([f"v{v}" for v in range(16)])

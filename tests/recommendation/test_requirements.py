@@ -9,10 +9,10 @@ import ldp3
 from ldp3.domain import Labels
 from ldp3.errors import InvalidParameter, LDPError
 from ldp3.experiment.grid import choices, experiment
+from ldp3.people import Dataset
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.recommendation.advice import Recommendation
 from ldp3.recommendation.requirements import Requirements, with_designs
-from ldp3.types import Dataset
 
 EVEN = Dataset("even", Labels([str(i) for i in range(40)]), np.full(40, 50))
 ZIPF = ldp3.load("zipf(s=1.2, d=12, n=3_000)")

@@ -6,8 +6,8 @@ import pytest
 import ldp3
 from ldp3.domain import Integers, Records
 from ldp3.errors import InvalidParameter
+from ldp3.people import Table
 from ldp3.recommendation.table_advice import TableRecommendation
-from ldp3.types import Table
 
 
 def table(n: int = 50_000) -> Table:

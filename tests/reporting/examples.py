@@ -5,8 +5,8 @@ import numpy as np
 import ldp3
 from ldp3.arrays import apportion
 from ldp3.domain import Labels
+from ldp3.people import Dataset
 from ldp3.results.table import Results
-from ldp3.types import Dataset
 
 EVIL = "<script>document.title = 'owned'</script>"
 LABELS = ["</script><script>document.title = 'owned'</script>", "<img src=x onerror=alert(1)>",

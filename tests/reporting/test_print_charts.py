@@ -7,12 +7,12 @@ import pytest
 
 import ldp3
 from ldp3.domain import Labels
+from ldp3.people import Dataset
 from ldp3.reporting import print_charts
 from ldp3.reporting.figures import svg
 from ldp3.reporting.findings import Findings
 from ldp3.reporting.print_charts import WIDTH, shades
 from ldp3.results import names
-from ldp3.types import Dataset
 from tests.reporting.examples import several
 
 

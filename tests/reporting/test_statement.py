@@ -14,7 +14,7 @@ from ldp3.collection.plan import deployable
 from ldp3.domain import Bins, Domain, Grid, Labels, Records
 from ldp3.edges import as_edges
 from ldp3.errors import InvalidData, InvalidParameter
-from ldp3.protocols.base import PureOracle
+from ldp3.protocols.pure import PureOracle
 from ldp3.types import Tally
 from tests.collection import suited
 from tests.plugin_files import EXAMPLES

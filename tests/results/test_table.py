@@ -9,9 +9,9 @@ import pytest
 from ldp3 import benchmark, load_results
 from ldp3.domain import Labels
 from ldp3.errors import LDPError
+from ldp3.people import Dataset
 from ldp3.results.axes import QUESTION, SCHEMA
 from ldp3.results.table import Results
-from ldp3.types import Dataset
 from tests.posix import posix
 
 DATA = Dataset('a, "quoted" name', Labels(["a", "b,c", "<d>"]), np.array([500, 300, 200]))

@@ -9,9 +9,9 @@ import pytest
 
 import ldp3
 from ldp3.errors import InvalidData, InvalidReport
-from ldp3.noise import binomial_p
 from ldp3.randomness import WORDS, Words
 from ldp3.schemes.base import Group, Scheme, View, whole_shares
+from ldp3.tails import binomial_p
 from ldp3.types import Estimate, Tally
 
 

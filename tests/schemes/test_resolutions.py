@@ -6,11 +6,11 @@ import pytest
 import ldp3
 from ldp3.arrays import FloatArray, IntArray, apportion
 from ldp3.errors import InvalidData, InvalidParameter
-from ldp3.noise import binomial_p
-from ldp3.protocols.base import PureOracle
+from ldp3.protocols.pure import PureOracle
 from ldp3.randomness import WORDS
 from ldp3.schemes import resolutions
 from ldp3.schemes.resolutions import Join, Resolutions, Tree
+from ldp3.tails import binomial_p
 from ldp3.types import Tally
 
 BOTH = pytest.mark.parametrize("wave", [0.0, 0.5])

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from ldp3.errors import InvalidParameter
-from ldp3.protocols.base import PureOracle
 from ldp3.protocols.grr import GRR
 from ldp3.protocols.pgr import PGR
+from ldp3.protocols.pure import PureOracle
 from ldp3.protocols.subset_selection import SS
 from ldp3.schemes import shares
 from ldp3.schemes.attributes import SMP, Groups, Pairs

@@ -8,8 +8,8 @@ import pytest
 import ldp3
 from ldp3.domain import Integers, Records
 from ldp3.errors import InvalidParameter
+from ldp3.people import Table
 from ldp3.sizing.table_size import TableSize
-from ldp3.types import Table
 
 SIZES = (2, 3, 4)
 

@@ -16,7 +16,7 @@ from ldp3.collection.store import Entry, hour_now
 from ldp3.domain import Integers, Records
 from ldp3.errors import LDPError
 from ldp3.noise import PureNoise, Support
-from ldp3.protocols.base import PureOracle
+from ldp3.protocols.pure import PureOracle
 from ldp3.specs import build
 from ldp3.threats import pairs as module
 from ldp3.threats.detection import Inspection, inspect, inspect_batches, inspect_tally

@@ -12,8 +12,8 @@ import ldp3
 from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports
 from ldp3.errors import LDPError, require_values
 from ldp3.kernels import bits
-from ldp3.protocols.base import PureOracle
 from ldp3.protocols.layout import Bits
+from ldp3.protocols.pure import PureOracle
 from ldp3.threats import inference as module
 from ldp3.threats.inference import (
     Inference,

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.stats import binom
 
 import ldp3
-from ldp3.protocols.base import PureOracle
+from ldp3.protocols.pure import PureOracle
 from ldp3.threats.pairs import pair_p_values, sampled
 
 ALPHA = 1e-6

@@ -5,8 +5,8 @@ import pytest
 
 from ldp3.arrays import BoolArray, IntArray, Reports
 from ldp3.errors import require_values
-from ldp3.protocols.base import PureOracle, independent_supports
 from ldp3.protocols.local_hashing import BLH
+from ldp3.protocols.pure import PureOracle, independent_supports
 from ldp3.types import Tally
 from ldp3.verification.base import Finding
 from ldp3.verification.cases import OracleCase

@@ -8,7 +8,7 @@ from scipy import stats
 
 from ldp3 import stream
 from ldp3.arrays import FloatArray, IntArray
-from ldp3.noise import binomial_p
+from ldp3.tails import binomial_p
 from ldp3.verification.base import ALPHA
 from ldp3.verification.statistics import (
     View,

@@ -19,7 +19,7 @@ from ldp3.errors import require, whole
 from ldp3.kernels.bits import random_subsets
 from ldp3.kernels.sampling import subset_counts
 from ldp3.kernels.source import key_of
-from ldp3.protocols.base import PureOracle
+from ldp3.protocols.pure import PureOracle
 from ldp3.types import Tally
 
 

@@ -13,7 +13,8 @@ import numpy as np
 from ldp3 import specs
 from ldp3.arrays import FloatArray, IntArray, Reports
 from ldp3.errors import require
-from ldp3.protocols.base import FrequencyOracle, PureOracle
+from ldp3.protocols.base import FrequencyOracle
+from ldp3.protocols.pure import PureOracle
 from ldp3.types import Tally
 
 

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports, WordArray
-from ldp3.protocols.base import PureOracle
+from ldp3.protocols.pure import PureOracle
 from ldp3.types import Tally
 
 Family = Literal["one", "free", "subset", "hash", "search"]

@@ -9,7 +9,7 @@ from ldp3.arrays import FloatArray, Reports
 from ldp3.attacks.base import Attack
 from ldp3.attacks.crafting import crafted, family, random_reports, repeated
 from ldp3.errors import require, whole
-from ldp3.protocols.base import PureOracle
+from ldp3.protocols.pure import PureOracle
 from ldp3.types import Tally
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ldp3.arrays import FloatArray, Reports
 from ldp3.attacks.base import Attack
-from ldp3.protocols.base import PureOracle
+from ldp3.protocols.pure import PureOracle
 from ldp3.types import Tally
 
 

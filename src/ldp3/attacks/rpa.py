@@ -10,7 +10,7 @@ from ldp3.attacks.base import Attack
 from ldp3.attacks.crafting import every_report, family, listed, random_reports, rates_of
 from ldp3.kernels.sampling import subset_counts
 from ldp3.kernels.source import key_of
-from ldp3.protocols.base import PureOracle
+from ldp3.protocols.pure import PureOracle
 from ldp3.types import Tally
 
 

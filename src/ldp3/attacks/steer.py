@@ -9,7 +9,8 @@ from ldp3.arrays import FloatArray, IntArray, Reports, apportion
 from ldp3.attacks.base import Attack
 from ldp3.attacks.crafting import crafted, crafted_for, family
 from ldp3.errors import require
-from ldp3.protocols.base import FrequencyOracle, PureOracle
+from ldp3.protocols.base import FrequencyOracle
+from ldp3.protocols.pure import PureOracle
 from ldp3.types import Tally
 
 Goal = Literal["uniform", "reverse", "targets"]

@@ -10,8 +10,8 @@ import numpy as np
 from ldp3.arrays import FloatArray
 from ldp3.errors import InvalidParameter, as_python, did_you_mean, several, whole
 from ldp3.metrics.base import Metric
+from ldp3.people import Dataset
 from ldp3.randomness import stream
-from ldp3.types import Dataset
 
 RULE = re.compile(r"(top|bottom|random):(\d+)")
 

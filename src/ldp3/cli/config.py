@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cyclopts import App
     from cyclopts.argument import ArgumentCollection
 
-    from ldp3.types import Dataset, Table
+    from ldp3.people import Dataset, Table
 
 # what results do not decide when they are run again: files from elsewhere name no place or plug-in,
 # `ldp3 run` has no attacks, and the rest changes no number

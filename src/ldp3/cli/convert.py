@@ -32,7 +32,7 @@ def convert(
     """
     from ldp3.datasets.writing import write
     from ldp3.files import require_no_input
-    from ldp3.types import one_attribute
+    from ldp3.people import one_attribute
 
     require_no_input(output, [*inputs([data]), reading.domain, *plugins])
     users = one_attribute(flags.loaded(data, reading, plugins))

@@ -15,7 +15,7 @@ from ldp3.reading.opening import STDIN
 from ldp3.reading.options import Reading
 
 if TYPE_CHECKING:
-    from ldp3.types import Dataset, Table
+    from ldp3.people import Dataset, Table
 
 
 def datasets(
@@ -65,7 +65,7 @@ def one_dataset(
     data: Sequence[str], reading: Reading, plugins: Sequence[Path], why: str, console: Console
 ) -> "Dataset":
     """The dataset, where only one makes sense; what a person should know of it is told."""
-    from ldp3.types import one_attribute
+    from ldp3.people import one_attribute
 
     return one_attribute(one_sample(data, reading, plugins, why, console))
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ldp3.cli.console import Console
     from ldp3.collection.numbers import Asked
     from ldp3.domain import Domain
-    from ldp3.types import Dataset, Table
+    from ldp3.people import Dataset, Table
 
 COMPARE = Group("Compare", sort_key=1)
 DEPLOY = Group("Deploy", sort_key=2)

@@ -77,11 +77,11 @@ def recommend(
     save
         Write the plan of a collection with what was chosen, for clients and server.
     """
+    from ldp3.people import one_attribute
     from ldp3.recommendation.advice import Recommendation
     from ldp3.recommendation.populations import Populations
     from ldp3.recommendation.recommend import entered, recommend
     from ldp3.recommendation.requirements import Requirements, Threat
-    from ldp3.types import one_attribute
 
     budgets, measures = flags.numbers(epsilon), flags.specs("-u", metrics)
     if save is not None and len(budgets) * len(measures) > 1:

@@ -21,8 +21,8 @@ from ldp3.progress import say
 if TYPE_CHECKING:
     from ldp3.experiment.grid import Keep
     from ldp3.experiment.simulator import Simulator
+    from ldp3.people import Dataset, Table
     from ldp3.results.table import Results
-    from ldp3.types import Dataset, Table
 
 
 def run(

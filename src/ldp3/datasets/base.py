@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import ClassVar
 
 from ldp3 import specs
-from ldp3.types import Dataset
+from ldp3.people import Dataset
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from importlib.resources import as_file, files
 from typing import ClassVar, final
 
 from ldp3.datasets.base import Source
+from ldp3.people import Dataset, one_attribute
 from ldp3.reading.dataset import read_path
 from ldp3.reading.options import Reading, as_bins
-from ldp3.types import Dataset, one_attribute
 
 
 @final

@@ -17,12 +17,12 @@ from ldp3 import kinds
 from ldp3.datasets.base import Source, build_source
 from ldp3.errors import InvalidData, InvalidParameter, UnknownName, did_you_mean, short
 from ldp3.files import home_path
+from ldp3.people import Dataset, Table
 from ldp3.plugins import load_plugins
 from ldp3.reading import options
 from ldp3.reading.dataset import read_object, read_path
 from ldp3.reading.options import Decimal, Format, Missing, Pick, Point, Range, Reading
 from ldp3.reading.several import stands_for_files
-from ldp3.types import Dataset, Table
 
 Columns = str | PathLike[str] | Iterable[str | int] | Mapping[str, Mapping[str, Any]]
 NAMES = 100  # of the texts in a list that are looked up: one is enough

@@ -8,13 +8,13 @@ import polars as pl
 
 from ldp3.datasets.base import Source
 from ldp3.errors import require
+from ldp3.people import Dataset, one_attribute
 from ldp3.printing import plural
 from ldp3.reading.cutting import grid_cells
 from ldp3.reading.dataset import read_path
 from ldp3.reading.formats import open_file
 from ldp3.reading.options import Pick, Range, Reading, as_grid, as_within
 from ldp3.reading.users import COORDINATES, VALUE, Users
-from ldp3.types import Dataset, one_attribute
 
 
 @final

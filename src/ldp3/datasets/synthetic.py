@@ -12,7 +12,7 @@ from ldp3.arrays import FloatArray, apportion
 from ldp3.datasets.base import Source
 from ldp3.domain import Integers
 from ldp3.errors import MOST_VALUES, require, settle_numbers, whole
-from ldp3.types import Dataset
+from ldp3.people import Dataset
 
 MOST_USERS = 10**15  # beyond, expected counts are not exact in floating point
 NARROWEST = 1e-6  # standard deviation of a bell, as a fraction of the domain

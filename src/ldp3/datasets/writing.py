@@ -7,8 +7,8 @@ import polars as pl
 
 from ldp3.errors import InvalidData
 from ldp3.files import whole_file
+from ldp3.people import Dataset
 from ldp3.reading.users import COUNT, VALUE
-from ldp3.types import Dataset
 
 MOST_ROWS = 10**9  # of one value each: they are held in memory
 

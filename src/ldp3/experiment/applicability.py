@@ -10,11 +10,11 @@ from ldp3 import specs
 from ldp3.domain import GoesByOrder
 from ldp3.errors import InvalidParameter
 from ldp3.experiment.grid import Choice, Experiment
+from ldp3.people import Dataset, Marginals
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.results import names
 from ldp3.results.axes import Cell
 from ldp3.schemes.attributes import RecordScheme
-from ldp3.types import Dataset, Marginals
 
 if TYPE_CHECKING:
     from ldp3.experiment.simulator import Simulator

@@ -9,10 +9,12 @@ from ldp3.attacks.base import Attack, build_attack
 from ldp3.attacks.targets import fake_count, fake_text, target_codes
 from ldp3.errors import InvalidParameter
 from ldp3.experiment.grid import Choice, Experiment, Way
-from ldp3.protocols.base import FrequencyOracle, PureOracle
+from ldp3.people import Dataset
+from ldp3.protocols.base import FrequencyOracle
+from ldp3.protocols.pure import PureOracle
 from ldp3.randomness import stream
 from ldp3.results.axes import Cell
-from ldp3.types import Dataset, Tally
+from ldp3.types import Tally
 
 
 class Attackers:

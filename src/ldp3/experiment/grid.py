@@ -31,11 +31,11 @@ from ldp3.errors import (
 )
 from ldp3.files import real_path
 from ldp3.metrics.base import Metric, build_metric
+from ldp3.people import Dataset, Marginals, Table, one_attribute
 from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import PostProcessor, build_method, canonical_method
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.results.axes import Cell
-from ldp3.types import Dataset, Marginals, Table, one_attribute
 
 Way = Literal["exact", "users"]
 Reference = Literal["truth", "raw"]

@@ -20,9 +20,9 @@ from ldp3.errors import InvalidParameter, whole
 from ldp3.experiment.grid import MOST_CELLS, REPEATS, Experiment
 from ldp3.experiment.outcomes import Outcome
 from ldp3.experiment.simulator import Simulator
+from ldp3.people import Marginals
 from ldp3.results import ties
 from ldp3.results.axes import Cell, without
-from ldp3.types import Marginals
 
 MOST = 640  # repeats: seven looks
 WORK = 1_600_000  # frequencies to work out, for each dataset and ε: some seconds of one core

@@ -20,6 +20,7 @@ from ldp3.experiment.limit import SeparableOracle
 from ldp3.experiment.outcomes import Block, Outcome, exact_sums
 from ldp3.metrics.base import build_metric
 from ldp3.noise import PureNoise
+from ldp3.people import Dataset, Marginals
 from ldp3.plugins import plugin
 from ldp3.postprocessing.base import PostProcessor, build_method
 from ldp3.protocols.base import FrequencyOracle, build_oracle, users_between
@@ -27,7 +28,7 @@ from ldp3.randomness import stream
 from ldp3.results.axes import Cell
 from ldp3.schemes.attributes import RecordScheme
 from ldp3.tables import Tables
-from ldp3.types import Dataset, Estimate, Marginals, Tally
+from ldp3.types import Estimate, Tally
 
 FIRST, LATER = 10, 4  # the limit of exact simulation: first every repeat, later one of so many
 

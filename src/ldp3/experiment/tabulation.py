@@ -9,9 +9,9 @@ import polars as pl
 from ldp3.arrays import FloatArray, IntArray
 from ldp3.experiment.outcomes import Measured, Outcome, from_sums
 from ldp3.experiment.simulator import Simulator
+from ldp3.people import Dataset
 from ldp3.results.axes import PLACE, SCHEMA, Cell
 from ldp3.results.table import Results
-from ldp3.types import Dataset
 
 
 def tabulated(simulator: Simulator, measured: Measured, about: Mapping[str, Any]) -> Results:

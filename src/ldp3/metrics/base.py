@@ -12,7 +12,8 @@ import numpy as np
 from ldp3 import specs
 from ldp3.arrays import FloatArray
 from ldp3.errors import InvalidData, as_floats, needing_full, require_finite, site
-from ldp3.types import Dataset, Marginals, Point
+from ldp3.people import Dataset, Marginals
+from ldp3.types import Point
 
 
 @dataclass(frozen=True)

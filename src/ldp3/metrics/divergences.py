@@ -14,7 +14,8 @@ import numpy as np
 from ldp3.arrays import FloatArray, as_distribution
 from ldp3.errors import require, settle_numbers, whole
 from ldp3.metrics.base import Metric
-from ldp3.types import Dataset, Point
+from ldp3.people import Dataset
+from ldp3.types import Point
 
 POPULATION = 10**6  # where nobody says how many users there are
 

@@ -9,8 +9,8 @@ import numpy as np
 from ldp3.arrays import FloatArray
 from ldp3.errors import InvalidData, require, settle_numbers
 from ldp3.metrics.base import Metric
+from ldp3.people import Dataset
 from ldp3.questions import place_of
-from ldp3.types import Dataset
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from ldp3.kernels import transforms
 from ldp3.kernels.compile import njit
 from ldp3.kernels.source import words
 from ldp3.noise import LinearChannel
-from ldp3.protocols.base import PureOracle
 from ldp3.protocols.layout import Code
+from ldp3.protocols.pure import PureOracle
 from ldp3.randomness import WORDS, Words, ceil_threshold, exp
 from ldp3.types import Tally
 

@@ -14,10 +14,11 @@ from ldp3.kernels import transforms
 from ldp3.kernels.bits import parity
 from ldp3.kernels.compile import njit
 from ldp3.kernels.source import Key, fill, key_of, open_source
-from ldp3.noise import BoundedNoise, PureNoise, Support, most
+from ldp3.noise import BoundedNoise, PureNoise, Support
 from ldp3.protocols.base import FrequencyOracle, histogram_chunk
 from ldp3.protocols.layout import Code
 from ldp3.randomness import WORDS, Words, ceil_threshold, exp
+from ldp3.tails import most
 from ldp3.types import Estimate, Tally
 
 MOST_REPORTS = 2**28

@@ -14,8 +14,9 @@ from ldp3.kernels import transforms
 from ldp3.kernels.bits import parity
 from ldp3.kernels.compile import njit
 from ldp3.kernels.source import Key, fill, key_of, next_word, open_source
-from ldp3.protocols.base import PureOracle, histogram_chunk
+from ldp3.protocols.base import histogram_chunk
 from ldp3.protocols.layout import Code
+from ldp3.protocols.pure import PureOracle
 from ldp3.randomness import WORDS, Words, exp, floor_threshold
 from ldp3.types import Tally
 

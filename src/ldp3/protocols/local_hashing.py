@@ -13,10 +13,10 @@ from ldp3.arrays import BoolArray, IntArray, Reports, WordArray
 from ldp3.errors import require, require_histogram, require_values, whole
 from ldp3.kernels import hashing
 from ldp3.kernels.source import words
-from ldp3.protocols.base import PureOracle, independent_supports
 from ldp3.protocols.design import Design, least, require_design, risk
 from ldp3.protocols.grr import lie_words, respond, tell
 from ldp3.protocols.layout import Fields
+from ldp3.protocols.pure import PureOracle, independent_supports
 from ldp3.randomness import WORDS, Words, exp
 from ldp3.types import Tally
 

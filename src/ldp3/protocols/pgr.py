@@ -17,9 +17,10 @@ from ldp3.kernels.compile import njit
 from ldp3.kernels.source import Key, fill, key_of, open_source
 from ldp3.noise import LinearChannel
 from ldp3.protocols import incidence
-from ldp3.protocols.base import PureOracle, histogram_chunk
+from ldp3.protocols.base import histogram_chunk
 from ldp3.protocols.design import Design, require_design
 from ldp3.protocols.layout import Code
+from ldp3.protocols.pure import PureOracle
 from ldp3.protocols.singer import Geometry, dimension, geometry, is_prime_power
 from ldp3.protocols.subset_selection import subset_risk
 from ldp3.randomness import WORDS, Words, ceil_threshold, exp

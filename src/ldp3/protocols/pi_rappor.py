@@ -10,10 +10,10 @@ import numpy as np
 from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports
 from ldp3.errors import require, require_values, whole
 from ldp3.kernels.source import words
-from ldp3.protocols.base import PureOracle
 from ldp3.protocols.design import risk
 from ldp3.protocols.grr import lie_words, respond
 from ldp3.protocols.layout import Code
+from ldp3.protocols.pure import PureOracle
 from ldp3.protocols.singer import prime_factors
 from ldp3.randomness import WORDS, exp
 from ldp3.types import Tally

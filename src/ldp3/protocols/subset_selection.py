@@ -16,9 +16,9 @@ from ldp3.kernels import bits
 from ldp3.kernels.compile import njit
 from ldp3.kernels.sampling import subset_counts
 from ldp3.kernels.source import Key, fill, key_of, next_word, open_source
-from ldp3.protocols.base import PureOracle
 from ldp3.protocols.design import Design, least, require_design, risk
 from ldp3.protocols.layout import Bits
+from ldp3.protocols.pure import PureOracle
 from ldp3.randomness import WORDS, Words, exp, floor_threshold
 from ldp3.types import Tally
 

@@ -14,8 +14,8 @@ from ldp3.errors import require, require_histogram, require_values
 from ldp3.kernels import bits
 from ldp3.kernels.compile import njit
 from ldp3.kernels.source import Key, fill, key_of, next_word, open_source
-from ldp3.protocols.base import PureOracle, independent_supports
 from ldp3.protocols.layout import Bits
+from ldp3.protocols.pure import PureOracle, independent_supports
 from ldp3.randomness import WORDS, Words, ceil_threshold, exp, floor_threshold
 from ldp3.types import Tally
 

@@ -10,6 +10,7 @@ from ldp3.arrays import FloatArray, IntArray
 from ldp3.domain import Domain, Integers, Labels
 from ldp3.edges import DAY
 from ldp3.errors import InvalidData
+from ldp3.people import Dataset
 from ldp3.printing import plural
 from ldp3.reading.evidence import figure
 from ldp3.reading.formats import open_file
@@ -24,7 +25,6 @@ from ldp3.reading.users import (
     without_missing,
     without_texts,
 )
-from ldp3.types import Dataset
 
 CODE, LABEL = "code", "label"
 DATES = ("%Y-%m-%d", "%Y/%m/%d", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f")

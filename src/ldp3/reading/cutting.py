@@ -14,6 +14,7 @@ import polars as pl
 from ldp3.domain import Bins, Grid
 from ldp3.edges import DAY, Edges, as_edges, day, days_in, equal_edges, log_edges, number_in
 from ldp3.errors import InvalidParameter
+from ldp3.people import Dataset
 from ldp3.printing import plural
 from ldp3.reading.counting import DATES, maybe_header
 from ldp3.reading.options import BINS, Cut, Point, Reading
@@ -27,7 +28,6 @@ from ldp3.reading.users import (
     without_missing,
     without_texts,
 )
-from ldp3.types import Dataset
 
 LOOK = 1_000  # values that say whether a column of text holds dates
 AS_DATES = ", as dates like 2013-02-01"

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ldp3.errors import InvalidParameter
+from ldp3.people import Dataset, Table
 from ldp3.reading.counting import categories, count, given_domain
 from ldp3.reading.cutting import bin_numbers, grid_cells
 from ldp3.reading.formats import open_file
@@ -13,7 +14,6 @@ from ldp3.reading.several import files_in, open_files
 from ldp3.reading.table import read_table
 from ldp3.reading.transactions import single_values
 from ldp3.reading.users import COUNT, Users, choose
-from ldp3.types import Dataset, Table
 
 
 def read_path(path: Path, reading: Reading) -> Dataset | Table:

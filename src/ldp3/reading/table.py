@@ -15,6 +15,7 @@ import polars as pl
 from ldp3.arrays import BoolArray, IntArray
 from ldp3.domain import Bins, Domain, Records
 from ldp3.errors import InvalidParameter
+from ldp3.people import Table
 from ldp3.printing import plural
 from ldp3.reading.counting import FEW, IDS, categories, count, given_domain, label_of
 from ldp3.reading.cutting import as_numbers, bin_numbers
@@ -28,7 +29,6 @@ from ldp3.reading.users import (
     missing_texts,
     plainly_written,
 )
-from ldp3.types import Table
 
 
 def read_table(users: Users, reading: Reading) -> Table:

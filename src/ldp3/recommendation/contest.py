@@ -25,7 +25,7 @@ from ldp3.experiment.schedule import Wanted
 from ldp3.experiment.simulator import Simulator
 from ldp3.noise import PureNoise
 from ldp3.postprocessing.base import PostProcessor
-from ldp3.protocols.base import PureOracle
+from ldp3.protocols.pure import PureOracle
 from ldp3.recommendation import race
 from ldp3.recommendation.populations import Populations
 from ldp3.recommendation.race import Rules, Standing

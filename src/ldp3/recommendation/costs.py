@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from ldp3.arrays import FloatArray
+from ldp3.people import Dataset
 from ldp3.printing import number, percent, visible
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.randomness import stream
-from ldp3.types import Dataset, Tally
+from ldp3.types import Tally
 
 SECONDS = 0.02  # of work that is timed, at the least, where there is enough of it
 BATCH = 4096  # reports that make good for what is paid once for all of them

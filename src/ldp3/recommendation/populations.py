@@ -45,8 +45,8 @@ from math import ceil, inf, log, sqrt
 import numpy as np
 
 from ldp3.arrays import FloatArray, IntArray, apportion
+from ldp3.people import Dataset
 from ldp3.randomness import stream
-from ldp3.types import Dataset
 
 # the largest shape of a component, the rarest value in people of the sample, and the taste for it
 WORLDS = (

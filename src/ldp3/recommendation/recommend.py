@@ -14,6 +14,7 @@ from ldp3.experiment.executors import require_threads
 from ldp3.experiment.grid import NOBODY, Choice, Experiment, Named, experiment
 from ldp3.experiment.run import benchmark, measure
 from ldp3.experiment.simulator import Simulator
+from ldp3.people import Dataset, Table, one_attribute
 from ldp3.plugins import load_plugins
 from ldp3.printing import percent
 from ldp3.progress import Bar, Progress, available_cores
@@ -25,7 +26,6 @@ from ldp3.recommendation.populations import Populations
 from ldp3.recommendation.requirements import Requirements, Threat, with_designs
 from ldp3.recommendation.table_advice import TableRecommendation
 from ldp3.results import names
-from ldp3.types import Dataset, Table, one_attribute
 
 NOISIER = 0.1  # share of raw ℓ2 beyond the least from which on no method makes good for it
 

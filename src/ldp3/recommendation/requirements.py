@@ -11,12 +11,12 @@ from ldp3.attacks.targets import fake_count, fake_number
 from ldp3.errors import InvalidParameter, require, whole
 from ldp3.experiment.grid import NOBODY, Choice, Experiment, Named
 from ldp3.kinds import find, plain
+from ldp3.people import Dataset
 from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import PostProcessor, build_method
 from ldp3.protocols.base import MIXTURE, FrequencyOracle, build_oracle
 from ldp3.recommendation.costs import measure
 from ldp3.results import names
-from ldp3.types import Dataset
 
 HEAVY = 0.1  # frequency from which on a protocol that is tuned for it may do better
 TARGETS = 10  # rare values that fake users raise, if nobody says which; half of fewer than 20

@@ -13,6 +13,7 @@ from ldp3.answers import Answer
 from ldp3.collection.plan import Plan
 from ldp3.domain import Records
 from ldp3.errors import InvalidParameter
+from ldp3.people import Table
 from ldp3.plugins import load_plugins
 from ldp3.printing import percent
 from ldp3.protocols.base import build_oracle
@@ -20,7 +21,6 @@ from ldp3.results import names
 from ldp3.results.table import Results
 from ldp3.results.verdict import comparisons
 from ldp3.schemes.attributes import RecordScheme
-from ldp3.types import Table
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from ldp3.domain import Domain
 from ldp3.errors import InvalidParameter
 from ldp3.files import write_text
 from ldp3.printing import number, percent
-from ldp3.protocols.base import PureOracle
+from ldp3.protocols.pure import PureOracle
 from ldp3.reporting.html import render
 from ldp3.reporting.page import page_path
 from ldp3.results import names

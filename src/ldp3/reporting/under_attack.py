@@ -11,12 +11,12 @@ import polars as pl
 from ldp3.attacks.base import Attack, amplification, build_attack
 from ldp3.attacks.targets import fake_count, target_codes
 from ldp3.errors import LDPError
-from ldp3.protocols.base import PureOracle
+from ldp3.people import Dataset
+from ldp3.protocols.pure import PureOracle
 from ldp3.reporting.filtering import IS_SHARE
 from ldp3.reporting.findings import Findings
 from ldp3.results.table import Results
 from ldp3.threats.inference import simulated_successes, summed_success
-from ldp3.types import Dataset
 
 BEYOND = 1.25  # of the largest share of fake users, that lines end at
 CURVE = 13  # points of a line that is none

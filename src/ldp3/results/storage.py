@@ -15,9 +15,9 @@ from ldp3.answers import read_csv, write_csv
 from ldp3.domain import Domain, Records
 from ldp3.errors import InvalidData, InvalidParameter, short, whole
 from ldp3.files import read_json, seal, sync_file, sync_folder, whole_file, write_lines
+from ldp3.people import Dataset, Marginals, Table
 from ldp3.results.axes import LIMITS, SCHEMA
 from ldp3.sandbox import Unreadable, collect, decoded, decoding_error
-from ldp3.types import Dataset, Marginals, Table
 
 FOLDER = ("table", "means", "estimates")
 DATASETS = "datasets.json"

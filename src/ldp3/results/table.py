@@ -12,11 +12,11 @@ from ldp3 import specs
 from ldp3.answers import Answer
 from ldp3.errors import InvalidData, LDPError, as_path, require_share
 from ldp3.metrics.base import Metric, build_metric
+from ldp3.people import Dataset
 from ldp3.results import rendering, storage, ties
 from ldp3.results.axes import CELL, COMBINATION, CONDITIONS, LIMITS, PLACE, SCHEMA
 from ldp3.results.sheets import Sheet
 from ldp3.results.sheets import sheets as sheets_of
-from ldp3.types import Dataset
 
 
 @dataclass(frozen=True, repr=False)

@@ -11,9 +11,10 @@ import numpy as np
 from ldp3.arrays import FloatArray, IntArray, apportion
 from ldp3.errors import InvalidData, require
 from ldp3.noise import Noise
-from ldp3.protocols.base import FrequencyOracle, PureOracle
+from ldp3.protocols.base import FrequencyOracle
 from ldp3.protocols.grr import GRR
 from ldp3.protocols.pgr import PGR
+from ldp3.protocols.pure import PureOracle
 from ldp3.protocols.sw import SW
 from ldp3.randomness import WORDS
 from ldp3.schemes.base import Group, Scheme, View, whole_shares

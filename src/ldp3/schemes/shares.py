@@ -21,9 +21,9 @@ import numpy as np
 
 from ldp3.arrays import FloatArray
 from ldp3.errors import InvalidParameter
-from ldp3.protocols.base import PureOracle
 from ldp3.protocols.grr import GRR
 from ldp3.protocols.pgr import PGR
+from ldp3.protocols.pure import PureOracle
 from ldp3.protocols.subset_selection import SS
 from ldp3.tables import Attributes, parts
 

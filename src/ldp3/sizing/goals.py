@@ -12,12 +12,13 @@ import numpy as np
 
 from ldp3.arrays import FloatArray, IntArray, apportion
 from ldp3.errors import InvalidParameter
-from ldp3.noise import Support, fewest, most
+from ldp3.noise import Support
 from ldp3.postprocessing.base import PostProcessor
 from ldp3.printing import number
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.randomness import stream
 from ldp3.sizing.search import least_users, three_digits
+from ldp3.tails import fewest, most
 
 MOST_RUNS, LEAST_RUNS = 24, 6  # collections that are simulated for a mean error
 SIMULATED_VALUES = 2**15  # of all together, within these bounds: it varies less the more values

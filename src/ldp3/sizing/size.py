@@ -31,6 +31,7 @@ from ldp3.errors import (
 from ldp3.experiment.grid import Named, choices
 from ldp3.kinds import plain
 from ldp3.noise import Noise
+from ldp3.people import Table, one_attribute
 from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import build_method
 from ldp3.printing import number, percent, plural
@@ -42,7 +43,6 @@ from ldp3.sizing.goals import Goal, OrderGoal, QueryGoal, SumGoal, ValueGoal, si
 from ldp3.sizing.search import MOST_USERS
 from ldp3.sizing.solving import Asked, Option, Solver
 from ldp3.sizing.table_size import TableSize, size_of_table
-from ldp3.types import Table, one_attribute
 
 MOST_VALUES = 2**24  # as for most protocols
 ROUNDS = 52  # a week's collections, for a year

@@ -10,13 +10,13 @@ from typing import Any
 from ldp3.answers import Answer, Column, Passage, table
 from ldp3.errors import InvalidParameter
 from ldp3.experiment.grid import Choice, Named, choices
+from ldp3.people import Table
 from ldp3.printing import number, percent, plural
 from ldp3.protocols.base import FrequencyOracle, build_oracle
 from ldp3.results import names
 from ldp3.schemes import shares
 from ldp3.schemes.attributes import RecordScheme
 from ldp3.sizing.solving import Asked
-from ldp3.types import Table
 
 POWER, LEVEL = 0.8, 0.05  # of a test for association: how often it finds one, and a false one
 LEAST, MOST = 0.01, 20.0  # ε that are looked at

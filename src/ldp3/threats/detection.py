@@ -16,11 +16,13 @@ from ldp3.answers import Answer, Items
 from ldp3.arrays import FloatArray, IntArray, Reports
 from ldp3.collection.plan import Plan
 from ldp3.errors import require
-from ldp3.noise import PureNoise, binomial_p
+from ldp3.noise import PureNoise
 from ldp3.printing import percent, plural
-from ldp3.protocols.base import FrequencyOracle, PureOracle
+from ldp3.protocols.base import FrequencyOracle
+from ldp3.protocols.pure import PureOracle
 from ldp3.randomness import WORDS
 from ldp3.schemes.base import Scheme
+from ldp3.tails import binomial_p
 from ldp3.threats.pairs import conspicuous_pairs, unknown
 from ldp3.threats.report_batches import Batches, FirstPass, in_batches
 from ldp3.types import Estimate, Tally

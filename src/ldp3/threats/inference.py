@@ -17,7 +17,7 @@ from scipy.stats import binom, poisson
 
 from ldp3.arrays import BoolArray, FloatArray, IntArray
 from ldp3.errors import InvalidParameter, require, whole
-from ldp3.protocols.base import PureOracle
+from ldp3.protocols.pure import PureOracle
 from ldp3.randomness import stream
 
 PEOPLE = 20_000  # who are simulated where there is no formula

@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.stats import hypergeom, norm
 
 from ldp3.arrays import FloatArray, IntArray, Reports
-from ldp3.protocols.base import PureOracle
+from ldp3.protocols.pure import PureOracle
 from ldp3.randomness import stream
 from ldp3.threats.report_batches import Batches
 

@@ -12,7 +12,7 @@ from ldp3.attacks.base import amplification, honest_lying
 from ldp3.attacks.targets import TargetShare
 from ldp3.experiment.simulator import Simulator
 from ldp3.printing import percent, plural
-from ldp3.protocols.base import PureOracle
+from ldp3.protocols.pure import PureOracle
 from ldp3.results import names
 from ldp3.results.axes import CELL, CONDITIONS, PLACE, Conditions, said
 from ldp3.results.table import Results

@@ -15,7 +15,8 @@ from ldp3.collection.counts import Counts, Digests
 from ldp3.collection.databases import is_store, open_store
 from ldp3.collection.plan import Plan
 from ldp3.collection.reports import ReportFormat
-from ldp3.protocols.base import FrequencyOracle, PureOracle
+from ldp3.protocols.base import FrequencyOracle
+from ldp3.protocols.pure import PureOracle
 
 Batches = Callable[[], Iterator[Reports]]
 AT_ONCE = 2**16  # reports of an array that are looked at together

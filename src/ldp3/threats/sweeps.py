@@ -13,14 +13,15 @@ from ldp3.attacks.base import amplification, overtaking
 from ldp3.attacks.targets import target_codes
 from ldp3.errors import InvalidParameter
 from ldp3.experiment.grid import choices
+from ldp3.people import Dataset
 from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import build_method
 from ldp3.printing import percent, plural
-from ldp3.protocols.base import FrequencyOracle, PureOracle, build_oracle
+from ldp3.protocols.base import FrequencyOracle, build_oracle
+from ldp3.protocols.pure import PureOracle
 from ldp3.randomness import stream
 from ldp3.results import names
 from ldp3.threats.inference import inference, says_law
-from ldp3.types import Dataset
 
 EPSILON = Column("epsilon", "ε", "{:g}".format)
 PROTOCOL = Column("protocol", "protocol", names.protocol)

@@ -11,10 +11,11 @@ from scipy.stats import ks_2samp
 
 from ldp3.arrays import FloatArray, IntArray
 from ldp3.attacks.base import Attack
-from ldp3.noise import binomial_p
 from ldp3.progress import Progress
-from ldp3.protocols.base import PureOracle, build_oracle
+from ldp3.protocols.base import build_oracle
+from ldp3.protocols.pure import PureOracle
 from ldp3.randomness import stream
+from ldp3.tails import binomial_p
 from ldp3.types import Tally
 from ldp3.verification.base import (
     ALPHA,

@@ -7,7 +7,7 @@ import numpy as np
 
 from ldp3.arrays import FloatArray, Reports
 from ldp3.errors import whole
-from ldp3.protocols.base import PureOracle
+from ldp3.protocols.pure import PureOracle
 from ldp3.randomness import Words
 from ldp3.verification.base import Finding, exact
 from ldp3.verification.cases import OracleCase, persistent

@@ -10,7 +10,8 @@ import numpy as np
 
 from ldp3.arrays import FloatArray, Reports
 from ldp3.noise import Noise, PureNoise
-from ldp3.protocols.base import CHUNK, PureOracle
+from ldp3.protocols.base import CHUNK
+from ldp3.protocols.pure import PureOracle
 from ldp3.types import Estimate, Tally
 from ldp3.verification.base import DRAWS, Finding, exact, refuses
 from ldp3.verification.cases import RUNS, SMALL_DOMAIN, OracleCase, persistent

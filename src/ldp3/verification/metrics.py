@@ -9,9 +9,9 @@ import numpy as np
 from ldp3.arrays import FloatArray
 from ldp3.domain import Labels
 from ldp3.metrics.base import Metric
+from ldp3.people import Dataset
 from ldp3.progress import Progress
 from ldp3.randomness import stream
-from ldp3.types import Dataset
 from ldp3.verification.base import Finding, exact, examine, forgetting, kept_promises, refuses
 
 DOMAINS = 1, 2, 3, 5, 70, 1000, 4000

@@ -8,7 +8,8 @@ statement is held against reports that `perturb` made.
 from collections.abc import Callable, Iterator
 
 from ldp3.progress import Progress
-from ldp3.protocols.base import FrequencyOracle, PureOracle
+from ldp3.protocols.base import FrequencyOracle
+from ldp3.protocols.pure import PureOracle
 from ldp3.schemes.base import Scheme
 from ldp3.verification import (
     deployment,

@@ -12,8 +12,8 @@ from math import ceil, inf, log, log1p
 import numpy as np
 
 from ldp3.arrays import BoolArray, FloatArray, IntArray
-from ldp3.noise import at_least_p
-from ldp3.protocols.base import PureOracle
+from ldp3.protocols.pure import PureOracle
+from ldp3.tails import at_least_p
 from ldp3.verification.base import DRAWS, Finding, exact
 from ldp3.verification.cases import CLOSELY, CONFIRMED, SUSPICIOUS, OracleCase, persistent
 from ldp3.verification.statistics import (

@@ -6,7 +6,7 @@ from math import log
 import numpy as np
 
 from ldp3.arrays import FloatArray
-from ldp3.protocols.base import PureOracle
+from ldp3.protocols.pure import PureOracle
 from ldp3.randomness import WORDS
 from ldp3.schemes.attributes import RecordScheme
 from ldp3.tables import Key, Tables, margin

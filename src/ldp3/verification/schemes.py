@@ -7,10 +7,11 @@ from itertools import chain
 import numpy as np
 
 from ldp3.arrays import FloatArray, Reports
-from ldp3.noise import binomial_p
-from ldp3.protocols.base import FrequencyOracle, PureOracle
+from ldp3.protocols.base import FrequencyOracle
+from ldp3.protocols.pure import PureOracle
 from ldp3.randomness import WORDS, Words
 from ldp3.schemes.base import Scheme
+from ldp3.tails import binomial_p
 from ldp3.verification.base import Finding, exact
 from ldp3.verification.cases import OracleCase, persistent
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from ldp3.arrays import FloatArray, IntArray, Total
-from ldp3.noise import binomial_p
-from ldp3.protocols.base import PureOracle
+from ldp3.protocols.pure import PureOracle
+from ldp3.tails import binomial_p
 from ldp3.types import Tally
 from ldp3.verification.base import Finding, exact
 from ldp3.verification.cases import RUNS, SMALL_DOMAIN, OracleCase, fold, persistent

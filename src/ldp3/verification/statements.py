@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldp3.arrays import BoolArray, FloatArray, Reports
-from ldp3.noise import binomial_p
-from ldp3.protocols.base import PureOracle
+from ldp3.protocols.pure import PureOracle
+from ldp3.tails import binomial_p
 from ldp3.verification.base import ALPHA, Finding, exact
 from ldp3.verification.cases import OracleCase, as_bytes, fold, persistent
 from ldp3.verification.independence import view

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldp3.arrays import BoolArray, FloatArray
-from ldp3.noise import at_least_p, binomial_p
+from ldp3.tails import at_least_p, binomial_p
 
 MOSTLY = 0.9  # share of errors that are alike, above which the others are rare
 Codes = NDArray[np.uint8]  # small whole numbers that say something, a row for each report

@@ -6,8 +6,9 @@ from math import exp
 import numpy as np
 
 from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports
-from ldp3.noise import LinearChannel, at_least_p, binomial_p
-from ldp3.protocols.base import PureOracle
+from ldp3.noise import LinearChannel
+from ldp3.protocols.pure import PureOracle
+from ldp3.tails import at_least_p, binomial_p
 from ldp3.types import Tally
 from ldp3.verification.base import Finding, exact
 from ldp3.verification.cases import SMALL_DOMAIN, OracleCase, as_bytes, persistent

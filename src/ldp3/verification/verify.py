@@ -27,7 +27,8 @@ from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import PostProcessor, build_method, canonical_method
 from ldp3.printing import number
 from ldp3.progress import Bar, Progress
-from ldp3.protocols.base import FrequencyOracle, PureOracle, build_oracle
+from ldp3.protocols.base import FrequencyOracle, build_oracle
+from ldp3.protocols.pure import PureOracle
 from ldp3.randomness import stream
 from ldp3.verification.attacks import attack_findings
 from ldp3.verification.base import DRAWS, Examination, Finding

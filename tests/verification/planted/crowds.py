@@ -9,7 +9,7 @@ import numpy as np
 
 from ldp3.arrays import BoolArray, IntArray, Reports
 from ldp3.errors import require_values
-from ldp3.protocols.base import PureOracle
+from ldp3.protocols.pure import PureOracle
 from tests.verification.planted.honest import HonestDirect, HonestHash, HonestUnary
 
 

@@ -10,8 +10,9 @@ import numpy as np
 from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports, WordArray
 from ldp3.errors import require_values
 from ldp3.noise import Noise
-from ldp3.protocols.base import FrequencyOracle, PureOracle, independent_supports
+from ldp3.protocols.base import FrequencyOracle
 from ldp3.protocols.layout import Code, Fields, Layout
+from ldp3.protocols.pure import PureOracle, independent_supports
 from ldp3.randomness import WORDS, Words, ceil_threshold
 from ldp3.randomness import exp as exact_exp
 from ldp3.types import Estimate, Tally

@@ -7,7 +7,7 @@ import numpy as np
 
 from ldp3.arrays import FloatArray
 from ldp3.metrics.base import Metric
-from ldp3.types import Dataset
+from ldp3.people import Dataset
 
 
 @dataclass(frozen=True)

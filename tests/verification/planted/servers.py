@@ -5,8 +5,8 @@ import numpy as np
 from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports
 from ldp3.errors import require_values
 from ldp3.noise import Noise, PureNoise, Support
-from ldp3.protocols.base import independent_supports
 from ldp3.protocols.grr import RandomisedResponse
+from ldp3.protocols.pure import independent_supports
 from ldp3.types import Estimate, Tally
 from tests.verification.planted.honest import HonestDirect, HonestHash, HonestUnary
 from tests.verification.planted.unusual import GeometricSum

@@ -9,8 +9,8 @@ import numpy as np
 from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports, WordArray
 from ldp3.errors import require_values
 from ldp3.kernels import bits
-from ldp3.protocols.base import PureOracle
 from ldp3.protocols.local_hashing import LocalHashing
+from ldp3.protocols.pure import PureOracle
 from ldp3.randomness import exp as exact_exp
 from tests.verification.planted.honest import (
     HonestClient,

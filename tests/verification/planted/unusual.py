@@ -9,7 +9,8 @@ import numpy as np
 from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports
 from ldp3.errors import require_values
 from ldp3.noise import Noise
-from ldp3.protocols.base import FrequencyOracle, PureOracle
+from ldp3.protocols.base import FrequencyOracle
+from ldp3.protocols.pure import PureOracle
 from ldp3.types import Estimate, Tally
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 
 from ldp3.arrays import FloatArray
-from ldp3.noise import at_least, at_most, fewest, most
+from ldp3.tails import at_least, at_most, fewest, most
 
 LAWS = [(0.5, 0.25), (0.7, 0.01), (1e-3, 1e-4), (0.99, 0.5), (1 - 1e-9, 1e-9), (0.2, 0.199)]
 
