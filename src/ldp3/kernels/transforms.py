@@ -40,6 +40,26 @@ def places(numbers: NDArray[Any], size: int) -> list[IntArray]:
 
 
 @njit
+def gather(rows: NDArray[np.uint8], places: IntArray, start: int, stop: int) -> NDArray[np.uint8]:
+    """The bytes from `start` to `stop` of the rows at these places: NumPy is slow at short rows."""
+    found = np.empty((places.size, stop - start), dtype=np.uint8)
+    for i in range(places.size):
+        for byte in range(stop - start):
+            found[i, byte] = rows[places[i], start + byte]
+    return found
+
+
+@njit
+def scatter(
+    rows: NDArray[np.uint8], places: IntArray, start: int, given: NDArray[np.uint8]
+) -> None:
+    """Write bytes into the rows at these places, from `start` on."""
+    for i in range(places.size):
+        for byte in range(given.shape[1]):
+            rows[places[i], start + byte] = given[i, byte]
+
+
+@njit
 def _sorted(numbers: NDArray[Any], starts: IntArray) -> IntArray:
     order = np.empty(numbers.size, dtype=np.int64)
     for i in range(numbers.size):

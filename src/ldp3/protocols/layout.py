@@ -277,11 +277,11 @@ class Grouped(Layout):
     def describe(self) -> dict[str, Any]:
         return {"groups": [layout.describe() for layout in self.layouts]}
 
-    def groups(self, rows: Bytes) -> NDArray[np.int64]:
+    def groups(self, rows: Bytes) -> NDArray[np.uint32]:
         """The number of each report's group."""
-        of = np.zeros(len(rows), dtype=np.int64)
+        of = np.zeros(len(rows), dtype=np.uint32)
         for byte in range(self.head):
-            of |= rows[:, byte].astype(np.int64) << 8 * byte
+            of |= rows[:, byte].astype(np.uint32) << 8 * byte
         return of
 
     def part(self, rows: Bytes, group: int) -> Reports:
@@ -289,23 +289,39 @@ class Grouped(Layout):
         layout = self.layouts[group]
         return layout.decode(np.ascontiguousarray(rows[:, self.head : self.head + layout.size]))
 
+    def rows(self, of: NDArray[np.integer[Any]]) -> Bytes:
+        """Rows with the numbers of their groups, to `put` reports into."""
+        rows = np.zeros((len(of), self.size), dtype=np.uint8)
+        for byte in range(self.head):
+            rows[:, byte] = of >> 8 * byte & 0xFF
+        return rows
+
     def put(self, rows: Bytes, places: NDArray[np.int64], group: int, reports: Reports) -> None:
         """Write reports of one group into these rows."""
-        code = self.layouts[group].encode(reports)
-        rows[places, self.head : self.head + code.shape[1]] = code
-        for byte in range(self.head):
-            rows[places, byte] = group >> 8 * byte & 0xFF
+        transforms.scatter(rows, places, self.head, self.layouts[group].encode(reports))
+
+    def split(self, rows: Reports) -> list[tuple[NDArray[np.int64], Reports, BoolArray]]:
+        """Of each group: where its rows are, their reports, and which of them fit.
+
+        Nothing of what is no array of such rows.
+        """
+        if rows.ndim != 2 or rows.dtype != np.uint8 or rows.shape[1] != self.size:
+            return []
+        several, found = len(self.layouts), []
+        of = transforms.places(np.minimum(self.groups(rows), several), several + 1)
+        for layout, mine in zip(self.layouts, of[:-1], strict=True):
+            stop = self.head + layout.size
+            part = layout.decode(transforms.gather(rows, mine, self.head, stop))
+            fine = layout.fits(part)
+            if stop < self.size:
+                fine &= ~transforms.gather(rows, mine, stop, self.size).any(axis=1)
+            found.append((mine, part, fine))
+        return found
 
     def fits(self, reports: Reports) -> BoolArray:
         fine = np.zeros(len(reports), dtype=bool)
-        if reports.ndim != 2 or reports.dtype != np.uint8 or reports.shape[1] != self.size:
-            return fine
-        several = len(self.layouts)
-        of = transforms.places(np.minimum(self.groups(reports), several), several + 1)
-        for group, (layout, mine) in enumerate(zip(self.layouts, of[:-1], strict=True)):
-            rows = reports[mine]
-            stray = rows[:, self.head + layout.size :].any(axis=1)
-            fine[mine] = layout.fits(self.part(rows, group)) & ~stray
+        for mine, _, own in self.split(reports):
+            fine[mine] = own
         return fine
 
     def encode(self, reports: Reports) -> Bytes:
@@ -366,5 +382,6 @@ def _as_numbers(rows: Bytes) -> Reports:
     """Rows of up to eight bytes as the narrowest numbers that hold them."""
     width = 1 << (rows.shape[1] - 1).bit_length()
     wide = np.zeros((len(rows), width), dtype=np.uint8)
-    wide[:, : rows.shape[1]] = rows
+    for byte in range(rows.shape[1]):  # NumPy is slow at short rows
+        wide[:, byte] = rows[:, byte]
     return wide.view(f"<u{width}")[:, 0].astype(f"u{width}", copy=False)

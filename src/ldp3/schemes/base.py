@@ -14,9 +14,10 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
 from math import prod
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ldp3.arrays import FloatArray, IntArray, Reports, Total
 from ldp3.errors import (
@@ -34,6 +35,7 @@ from ldp3.randomness import WORDS, Words
 from ldp3.types import Tally
 
 MOST_GROUPS = 2**16  # so that two bytes number them
+FEW = 128  # groups, up to which a lot is held against the bound of each
 AT_ONCE = 2**22  # numbers of people in records and groups, while records are dealt out
 SMALL = 2**16  # entries of a channel that is written down
 
@@ -70,6 +72,21 @@ class View:
             # in whole numbers, so that bins need not divide the size and clients agree
             cells = cells * size + (own if bins is None else own * bins // sizes[attribute])
         return cells
+
+    def answers(self, sizes: Sequence[int], codes: IntArray) -> IntArray:
+        """The same for records given by their numbers, of which only its own parts are looked at.
+
+        >>> View(((0, 4), (1, None))).answers((64, 3), np.array([40 * 3 + 1]))
+        array([7])
+        """
+        found: IntArray | int = 0
+        for (attribute, bins), size in zip(self.parts, self.sizes(sizes), strict=True):
+            after = prod(sizes[attribute + 1 :])
+            own = codes // after if after > 1 else codes
+            if attribute:
+                own = own % sizes[attribute]
+            found = found * size + (own if bins is None else own * bins // sizes[attribute])
+        return np.asarray(found)
 
     def refines(self, other: "View") -> bool:
         """Whether it sees all that the other one sees."""
@@ -169,7 +186,8 @@ class Scheme(FrequencyOracle):
 
     def cell(self, group: int, value: int) -> int:
         """What a person with this record answers in a group."""
-        return int(self.groups[group].view.cells(self.sizes, self.records([value]))[0])
+        code = require_codes(self, [value], self.d).astype(np.int64)
+        return int(self.groups[group].view.answers(self.sizes, code)[0])
 
     def draw(self, value: int, words: Words, group: int | None = None) -> int:
         """One report; of somebody who was in a group before, from that `group` again."""
@@ -178,16 +196,26 @@ class Scheme(FrequencyOracle):
         return chosen | payload << 8 * self.layout.head
 
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
-        records = self.records(values)
+        codes = require_codes(self, values, self.d).astype(np.int64, copy=False)
         require_generator(self, rng)
-        lots = rng.integers(0, WORDS - 1, len(records), dtype=np.uint64, endpoint=True)
-        of = np.searchsorted(np.array(self.bounds[:-1], np.uint64), lots, side="right")
-        rows = np.zeros((len(records), self.layout.size), dtype=np.uint8)
+        lots = rng.integers(0, WORDS - 1, len(codes), dtype=np.uint64, endpoint=True)
+        of = self._chosen(lots)
+        rows = self.layout.rows(of)
         for number, mine in enumerate(places(of, len(self.groups))):
             group = self.groups[number]
-            some = group.oracle.perturb(group.view.cells(self.sizes, records[mine]), rng)
+            some = group.oracle.perturb(group.view.answers(self.sizes, codes.take(mine)), rng)
             self.layout.put(rows, mine, number, some)
         return rows
+
+    def _chosen(self, lots: NDArray[np.uint64]) -> NDArray[np.integer[Any]]:
+        """The group that each word is for."""
+        bounds = np.array(self.bounds[:-1], np.uint64)
+        if len(bounds) > FEW:
+            return np.searchsorted(bounds, lots, side="right")
+        of = np.zeros(len(lots), dtype=np.uint8)
+        for bound in bounds:  # no branches, which are slow where lots decide
+            of += lots >= bound
+        return of
 
     # the server
 
@@ -198,14 +226,15 @@ class Scheme(FrequencyOracle):
 
     def aggregate(self, reports: Reports) -> Tally:
         """Of each group, the number of its reports and then their own total."""
-        self.require_valid(reports)
-        groups = zip(self.groups, self.parts(reports), strict=True)
-        return self.join([group.oracle.aggregate(part) for group, part in groups])
+        split = self.layout.split(reports) if isinstance(reports, np.ndarray) else []
+        if sum(int(np.count_nonzero(fine)) for _, _, fine in split) < len(reports) or not split:
+            self.require_valid(reports)
+        parts = zip(self.groups, split, strict=True)
+        return self.join([group.oracle.aggregate(part) for group, (_, part, _) in parts])
 
-    def parts(self, reports: Reports) -> Iterator[Reports]:
+    def parts(self, reports: Reports) -> list[Reports]:
         """The reports of each group, as its oracle makes them, in their order."""
-        for group, mine in enumerate(places(self.layout.groups(reports), len(self.groups))):
-            yield self.layout.part(reports[mine], group)
+        return [part for _, part, _ in self.layout.split(reports)]
 
     def join(self, tallies: Sequence[Tally]) -> Tally:
         """One tally of those of the groups."""
@@ -277,9 +306,9 @@ class Scheme(FrequencyOracle):
     def channel(self) -> "Stack | None":
         """One likelihood for all reports of groups whose oracles have a channel."""
         starts = [0, *self._ends[:-1]]
-        every = self.records(np.arange(self.d))
+        every = np.arange(self.d)
         parts = tuple(
-            Layer(g.share / WORDS, g.oracle.channel, g.view.cells(self.sizes, every), start + 1)
+            Layer(g.share / WORDS, g.oracle.channel, g.view.answers(self.sizes, every), start + 1)
             for g, start in zip(self.groups, starts, strict=True)
             if g.oracle.channel is not None
         )
