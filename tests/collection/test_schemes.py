@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from hashlib import sha256
 from pathlib import Path
+from shutil import copy
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.client import Client, report_from_words
 from ldp3.collection.coding import codes_in
 from ldp3.collection.differences import CollectionDifference
+from ldp3.collection.memo import Memo
 from ldp3.collection.plan import Plan
 from ldp3.collection.plan_file import canonical
 from ldp3.collection.wire import IMPOSSIBLE, TAG_BYTES
@@ -194,9 +196,29 @@ def test_a_report_that_lost_a_race_is_as_if_it_had_never_been(tmp_path: Path) ->
     assert Client(plan, memo=memo).spent == plan.epsilon
 
 
-def test_a_memo_of_no_group_or_cell_of_the_plan_is_damaged(tmp_path: Path) -> None:
-    from ldp3.collection.memo import Memo
+def test_who_lost_a_race_answers_what_the_other_group_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    two = [Labels(["a", "b"], name="x"), Labels(["a", "b"], name="y")]
+    plan = Plan("two", Records(two), "smp", 1.0)
+    asked_x = next(f"p{i}" for i in range(99) if plan.group_of(f"p{i}") == 0)
+    Client(plan, memo=tmp_path / "first", person=asked_x).report(["b", "b"])
+    keep = Memo.keep
 
+    def too_late(memo: Memo, code: int, report: bytes) -> bytes | None:
+        if not memo.path.exists():  # another process is faster
+            copy(tmp_path / "first", memo.path)
+        return keep(memo, code, report)
+
+    monkeypatch.setattr(Memo, "keep", too_late)
+    for person in range(20):  # half of whom draw the other group, where b is the same number
+        memo = tmp_path / f"memo {person}"
+        sent = Client(plan, memo=memo).report(["a", "b"])
+        assert len(Memo(memo, plan)) == 2
+        assert Client(plan, memo=memo).report(["a", "b"]) == sent
+
+
+def test_a_memo_of_no_group_or_cell_of_the_plan_is_damaged(tmp_path: Path) -> None:
     plan = people()
     for group, cell in ((7, 0), (0, 2)):
         memo = Memo(tmp_path / f"memo {group}", plan)

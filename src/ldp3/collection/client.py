@@ -71,7 +71,7 @@ class Client:
         for _ in range(2):  # another process may put this person into a group meanwhile, once
             group = self._lasting_group(memo)
             cell = self.plan.cell(group, code)
-            sent = memo.recall(cell) or memo.keep(cell, self._fresh(code, group))
+            sent = memo.recall(group, cell) or memo.keep(cell, self._fresh(code, group))
             if sent is not None:
                 return sent
         raise InvalidData(f"{memo.path}: does not keep what is written to it; nothing was sent.")

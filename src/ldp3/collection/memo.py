@@ -42,11 +42,11 @@ class Memo:
     @property
     def group(self) -> int | None:
         """The group that this person is in, if anything was reported."""
-        return next((self.plan.group_in(report) for report in self._read().values()), None)
+        return next((group for group, _ in self._read()), None)
 
-    def recall(self, code: int) -> bytes | None:
-        """The report that was sent for this value before."""
-        return self._read().get(code)
+    def recall(self, group: int, code: int) -> bytes | None:
+        """The report that was sent for this value of a group's view before."""
+        return self._read().get((group, code))
 
     def keep(self, code: int, report: bytes) -> bytes | None:
         """Remember a report; the answer is the one to send, and is on the disk.
@@ -65,11 +65,11 @@ class Memo:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(file)
         sync_folder(self.path.parent)
-        return self._read().get(code)
+        return self.recall(self.plan.group_in(report), code)
 
-    def _read(self) -> dict[int, bytes]:
-        """Reports by value."""
-        reports: dict[int, bytes] = {}
+    def _read(self) -> dict[tuple[int, int], bytes]:
+        """Reports by value: the group, which all of them have in common, and what it sees."""
+        reports: dict[tuple[int, int], bytes] = {}
         content = self._content()
         lines = content.removeprefix(b"\xef\xbb\xbf").split(b"\n")
         for number, line in enumerate(map(bytes.strip, lines)):
@@ -83,7 +83,7 @@ class Memo:
                 self._make_private(file)
         return reports
 
-    def _note(self, number: int, text: bytes, reports: dict[int, bytes]) -> None:
+    def _note(self, number: int, text: bytes, reports: dict[tuple[int, int], bytes]) -> None:
         try:
             entry = json.loads(text)
             code, report = entry["value"], b64decode(str(entry["report"]), validate=True)
@@ -95,9 +95,9 @@ class Memo:
         group, oracles = self.plan.group_in(report), self.plan.oracles
         if not ours or group >= len(oracles) or not whole(code, 0, oracles[group].d - 1):
             raise self._damaged(number)
-        first = next(iter(reports.values()), report)
-        if self.plan.group_in(first) == group:  # else it lost a race, and was never sent
-            reports.setdefault(code, report)
+        first, _ = next(iter(reports), (group, code))
+        if first == group:  # else it lost a race, and was never sent
+            reports.setdefault((group, code), report)
 
     def _damaged(self, number: int) -> InvalidData:
         return InvalidData(
