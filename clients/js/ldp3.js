@@ -517,9 +517,11 @@ function checked(plan, maxEpsilon) {
   const codes = (value) => {
     need(value !== undefined && value !== null, "no value was given: nothing is sent");
     if (names.length === 1) return [attributes[0].code(value)];
+    need(typeof value === "object" && !Array.isArray(value), "a record has a value of each attribute by its name: nothing is sent");
     const strange = Object.keys(value).find((name) => !names.includes(name));
     need(strange === undefined, `${strange} is no attribute of the plan: nothing is sent`);
-    return attributes.map(({ name, code }) => code(value[name]));
+    // its own values: every object inherits some, such as one by the name of constructor
+    return attributes.map(({ name, code }) => code(Object.hasOwn(value, name) ? value[name] : undefined));
   };
   /** The group whose people the lot falls to; a plan without a scheme has one, and takes no lot. */
   const choose = (lot) => (scheme === null ? 0 : groups.findIndex(({ share }) => (lot -= share) < 0n));

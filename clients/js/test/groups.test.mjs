@@ -61,6 +61,17 @@ test("records lack nothing and have nothing else", async () => {
     await assert.rejects(client.report(record), /nothing is sent/);
 });
 
+test("what every object inherits is no answer, and an array is no record", async () => {
+  const names = { a: "constructor", b: "1", c: "0" };
+  const client = await openPlan(await forged(SMP, ({ attributes, groups }) => {
+    for (const one of attributes) Object.assign(one, { name: names[one.name], other: "none", integers: one.integers - 1 });
+    for (const { view } of groups) view[0][0] = names[view[0][0]];
+  }));
+  assert.deepEqual(client.code({ constructor: 1, 1: 0, 0: 3 }), [1, 0, 3]);
+  assert.deepEqual(client.code({ constructor: null, 1: null, 0: null }), [2, 1, 4]);
+  for (const record of [{ 1: 0, 0: 3 }, [3, 0], "30"]) assert.throws(() => client.code(record), /nothing is sent/);
+});
+
 test("groups that cannot be are refused", async () => {
   const other = (change) => forged(SMP, (plan) => change(plan.groups, plan));
   await refused(await other((groups) => (groups[0].share = String(BigInt(groups[0].share) - 1n))), /groups/);
