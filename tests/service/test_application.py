@@ -295,6 +295,16 @@ def test_a_database_that_is_away_is_said_to_be_and_comes_back(
     assert (counted(postgres.address).n, counted(postgres.address, other).n) == (8, 4)
 
 
+def test_the_page_asks_for_tables_by_number_whatever_attributes_are_called(file: str) -> None:
+    parts = [Integers(d, name=name) for d, name in ((3, "1"), (4, "0"), (2, "0,1"))]
+    plan = Plan("people", Records(parts), "pairs", 1.0)
+    with running(file, [plan]) as server:
+        assert server.post(reports(plan, 300)).status == 202
+        for asked, values in (("0", 3), ("1", 4), ("0,1", 12), ("1,2", 8)):
+            answer = json.loads(server.get(f"./estimate?table={asked}").body)
+            assert len(answer["values"]) == values
+
+
 def test_of_several_attributes_a_table_is_asked_for(file: str) -> None:
     parts = [Integers(d, name=name) for d, name in ((3, "sex"), (4, "age"), (2, "home, place"))]
     plan = Plan("people", Records(parts), "pairs", 1.0)
@@ -307,7 +317,7 @@ def test_of_several_attributes_a_table_is_asked_for(file: str) -> None:
         for asked in ("0,2", "sex,2"):
             answer = server.get(f"./estimate?table={asked}")
             assert (answer.status, len(json.loads(answer.body)["values"])) == (200, 6)
-        for wrong in ("salary", "0,0", "0,1,2", "7"):
+        for wrong in ("salary", "0,0", "0,1,2", "7", "%C2%B2", "9" * 5_000):
             answer = server.get(f"./estimate?table={wrong}")
             assert (answer.status, b"error" in answer.body) == (400, True)
         page = server.get(".", token=None).body.decode()

@@ -317,14 +317,15 @@ def _tables(plan: Plan) -> dict[str, str]:
 
 
 def _table(plan: Plan, given: str | None) -> tuple[str, ...]:
-    """The attributes of a table, given by their numbers or names; the first one, else."""
+    """The attributes of a table, by their numbers, as the page asks, or names; the first, else."""
     if not isinstance(plan.domain, Records):
         return ()
     called = plan.domain.names
-    if given in called:
-        return (str(given),)
+    numbered = {str(number): name for number, name in enumerate(called)}
     parts = [part.strip() for part in (given or "0").split(",")]
-    return tuple(called[plan.domain.number(int(p) if p.isdigit() else p)] for p in parts)
+    if given in called and not set(parts) <= set(numbered):  # a name may hold commas
+        return (str(given),)
+    return tuple(plan.domain.part(numbered.get(part, part)).name for part in parts)
 
 
 def _suits(plan: Plan, method: str) -> bool:
