@@ -23,7 +23,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 from ldp3 import Bins, Domain, Grid, Labels, Plan, stream
 from ldp3.arrays import BoolArray, Reports
 from ldp3.collection.plan import deployable
-from ldp3.domain import Integers
+from ldp3.domain import Integers, Records
 from ldp3.edges import as_edges
 from ldp3.errors import InvalidParameter, InvalidValue
 from ldp3.protocols.pure import PureOracle
@@ -299,6 +299,10 @@ def page(site: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
         driver.quit()
 
 
+PEOPLE = Records([Integers(3, name="a"), Integers(4, name="b"), Integers(5, name="c")])
+MEMOS = [(1_000, "oue", 7), (PEOPLE, "groups", {"a": 0, "b": 1, "c": 2})]
+
+
 @needs_browser
 @pytest.mark.xdist_group("browser")
 class TestInChromium:
@@ -345,21 +349,25 @@ class TestInChromium:
         for plan, answer in zip(EVERY, answers, strict=True):
             assert least_p(plan, 1, answer["reports"]) > ALPHA / len(EVERY), plan.name
 
-    def test_a_memo_outlives_the_page_and_two_tabs_agree(self, page: Page) -> None:
-        plan = Plan("memo", 1_000, "oue", 1.0).describe()
+    @pytest.mark.parametrize(("domain", "spec", "value"), MEMOS)
+    def test_a_memo_outlives_the_page_and_two_tabs_agree(
+        self, page: Page, domain: Any, spec: str, value: object
+    ) -> None:
+        plan = Plan(f"memo of {spec}", domain, spec, 1.0).describe()
         code = """const { openPlan, browserMemo } = await import("/clients/js/ldp3.js");
             const [one, two] = await Promise.all(
               [browserMemo(), browserMemo()].map((memo) => openPlan(given[0], { memo })));
-            const made = await Promise.all([one, two, one, two].map((client) => client.report(7)));
+            const made = await Promise.all(
+              [one, two, one, two].map((client) => client.report(given[1])));
             return [...made.map(String), await two.spent()];"""
-        first = page.run(code, plan)
+        first = page.run(code, plan, value)
         page.driver.refresh()
-        again = page.run(code, plan)
+        again = page.run(code, plan, value)
         assert len(set(first[:4])) == 1
         assert again == first
         assert again[4] == 1.0
-        other = Plan("another memo", 1_000, "oue", 1.0).describe()
-        assert page.run(code, other)[4] == 1.0
+        other = Plan(f"another memo of {spec}", domain, spec, 1.0).describe()
+        assert page.run(code, other, value)[4] == 1.0
 
     def test_a_page_that_is_not_secure_says_so(self, page: Page) -> None:
         answer = page.run(

@@ -3,12 +3,14 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
+from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.plan import Plan
-from ldp3.domain import Labels
+from ldp3.domain import Bins, Integers, Labels, Records
 from tests.clients.test_js import CLIENT, Page, needs_browser, page, site  # noqa: F401 (fixtures)
 from tests.service.running import TOKEN, key, reports, running
 
@@ -115,3 +117,47 @@ def test_labels_are_text(page: Page, tmp_path: Path) -> None:  # noqa: F811
         assert EVIL in column(page, "value")
         assert page.js("return document.body.dataset.broken") is None
         assert page.js("return document.querySelectorAll('img').length") == 0
+
+
+@pytest.mark.slow
+def test_several_answers_go_from_a_page_to_the_tables(page: Page, tmp_path: Path) -> None:  # noqa: F811
+    who = [Labels([EVIL, "</script>", "עברית 🙂"], name=EVIL), Bins([0, 18, 65], name='"0,1"')]
+    plan = Plan("several", Records([*who, Integers(2, name="constructor")]), "groups", 2.0)
+    wait = WebDriverWait(page.driver, 60, 0.05)
+    with running(str(tmp_path / "several.sqlite"), [plan]) as collector:
+        home = f"http://127.0.0.1:{collector.port}"
+        where = f"collector={home}&plan={plan.identifier}"
+        page.driver.get(f"{page.address}/clients/js/demo/index.html?{where}")
+        wait.until(lambda _: page.js("return document.body.dataset.ready") == "yes")
+        page.js("document.querySelectorAll('#values button:first-child').forEach((b) => b.click())")
+        wait.until(lambda _: not page.js("return document.getElementById('send').disabled"))
+        assert "the group, by lot: it is asked for" in page.text("meaning")
+        page.js("document.getElementById('send').click()")
+        wait.until(lambda _: page.text("state") == "Taken.")
+        page.js("document.getElementById('crowd').click()")
+        wait.until(lambda _: page.text("state") == "All 2000 reports were taken.")
+        truth = page.js(
+            "return [...document.querySelectorAll('#truth tbody tr')]"
+            ".map((row) => Number(row.cells[1].textContent))"
+        )
+        assert page.js("return document.querySelectorAll('img').length") == 0
+        log_in(page, f"{home}{collector.path()}")
+        wait.until(lambda _: "2,001 reports" in page.text("results"))
+        assert set(column(page, "value")) == set(plan.attributes[0].labels)
+        assert "2,001 reports are of group" in page.text("results")
+        Select(page.driver.find_element(By.ID, "table")).select_by_value("0,1")
+        wait.until(lambda _: len(column(page, "value")) == 6)
+        assert page.js("return document.body.dataset.broken") is None
+        assert page.js("return document.querySelectorAll('img').length") == 0
+    server = Aggregator(plan)
+    server.add_store(str(tmp_path / "several.sqlite"))
+    assert server.n == 2_001
+    tables = server.tables()
+    estimates = [tables[name] for name in plan.domain.names]
+    low, high = (
+        np.concatenate([e.confidence_interval(1 - 1e-6, simultaneous=True)[i] for e in estimates])
+        for i in (0, 1)
+    )
+    share = np.array(truth) / 2_000
+    assert len(share) == 7
+    assert ((low - 1e-3 <= share) & (share <= high + 1e-3)).all()  # the first one was not counted

@@ -58,13 +58,15 @@ function crowd(values) {
   });
 }
 
-function showTruth(values, held) {
-  const rows = values.map((value) => {
-    const people = held.filter((each) => each === value).length;
+/** What people hold of each attribute, a column of `held` each. */
+function showTruth(choices, held) {
+  const rows = choices.flatMap(([name, values], i) => values.map((value) => {
+    const people = held[i].filter((each) => each === value).length;
+    const label = choices.length > 1 ? `${name}: ${value}` : value;
     const row = document.createElement("tr");
-    for (const text of [value, people, `${((100 * people) / held.length).toFixed(1)} %`]) row.insertCell().textContent = text;
+    for (const text of [label, people, `${((100 * people) / PEOPLE).toFixed(1)} %`]) row.insertCell().textContent = text;
     return row;
-  });
+  }));
   at("truth").tBodies[0].replaceChildren(...rows);
   at("truth").hidden = false;
 }
@@ -74,24 +76,36 @@ async function start() {
   const fresh = await openPlan(plan, { maxEpsilon: 4 });
   const remembering = plan.shuffled ? fresh : await openPlan(plan, { maxEpsilon: 4, memo: browserMemo("ldp3 demo") });
   const client = () => (at("remember").checked ? remembering : fresh);
-  const values = valuesOf(plan.attributes[0]);
-  const { protocol } = plan.groups[0];
+  const choices = plan.attributes.map((attribute) => [attribute.name, valuesOf(attribute)]);
+  const several = choices.length > 1;
+  const [[, values]] = choices;
+  const says = plan.scheme === null && plan.groups[0].protocol === "grr"; // a report is a value
+  const protocols = [...new Set(plan.groups.map(({ protocol }) => protocol))].join(", ");
+  const record = Object.create(null);
   let chosen;
 
-  at("plan").textContent = `The plan is as it was made, and its thresholds are those of ${protocol} at ε = ${plan.epsilon}: `
+  at("plan").textContent = `The plan is as it was made, and its thresholds are those of ${protocols} at ε = ${plan.epsilon}: `
     + `whatever you choose, any report is at most ${Math.exp(plan.epsilon).toFixed(2)} times as likely as under any other choice.`;
   at("question").textContent = plan.name;
   at("collector").value = given.get("collector") ?? "";
+
+  /** What the person's group is asked, if there are several. */
+  function asked(report) {
+    if (plan.groups.length === 1) return "";
+    const { view } = plan.groups[report[8] + (plan.report.group_bytes > 1 ? 256 * report[9] : 0)];
+    const parts = view.map(([name, bins]) => (bins === null ? name : `${name} in ${bins} bins`));
+    return `, first the group, by lot: it is asked for ${parts.join(" and ")}, and nothing else is in the report`;
+  }
 
   async function show(value) {
     chosen = value;
     const report = await client().report(value);
     at("report").replaceChildren(...bytesOf(report));
-    at("meaning").textContent = protocol === "grr"
+    at("meaning").textContent = says
       ? `Before the mark is the collection. What is marked says “${values[report[8]]}”: the truth, or not.`
-      : "Before the mark is the collection. What is marked was drawn for you.";
+      : `Before the mark is the collection. What is marked was drawn for you${asked(report)}.`;
     const again = await Promise.all(Array.from({ length: 10 }, () => fresh.report(value)));
-    at("others").textContent = again.map((one) => (protocol === "grr" ? values[one[8]] : hex(one.subarray(8)))).join(" · ");
+    at("others").textContent = again.map((one) => (says ? values[one[8]] : hex(one.subarray(8)))).join(" · ");
     const spent = await client().spent();
     at("spent").textContent = spent === undefined
       ? `Nothing is remembered: each report that is sent costs ε = ${plan.epsilon} again.`
@@ -100,14 +114,20 @@ async function start() {
     at("send").disabled = Boolean(plan.shuffled);
   }
 
-  for (const value of values) {
-    const button = document.createElement("button");
-    button.textContent = value;
-    button.onclick = () => {
-      for (const each of at("values").children) each.setAttribute("aria-pressed", each === button);
-      show(value).catch(told);
-    };
-    at("values").append(button);
+  for (const [name, values] of choices) {
+    const row = document.createElement("p");
+    row.append(several ? `${name}: ` : "");
+    for (const value of values) {
+      const button = document.createElement("button");
+      button.textContent = value;
+      button.onclick = () => {
+        for (const each of row.children) each.setAttribute("aria-pressed", each === button);
+        record[name] = value;
+        if (choices.every(([each]) => each in record)) show(several ? { ...record } : value).catch(told);
+      };
+      row.append(button);
+    }
+    at("values").append(row);
   }
   at("remember").disabled = Boolean(plan.shuffled);
   at("remember").onchange = () => chosen !== undefined && show(chosen).catch(told);
@@ -118,8 +138,10 @@ async function start() {
     if (counts !== undefined) say(counts ? "Taken." : "Known already.");
   };
   at("crowd").onclick = async () => {
-    const held = crowd(values);
-    const waiting = [...held];
+    const held = choices.map(([, values]) => crowd(values));
+    const waiting = several
+      ? held[0].map((_, person) => Object.fromEntries(choices.map(([name], i) => [name, held[i][person]])))
+      : [...held[0]];
     at("crowd").disabled = true;
     const sender = async () => {
       while (waiting.length) {
@@ -129,7 +151,7 @@ async function start() {
     };
     try {
       await Promise.all(Array.from({ length: AT_ONCE }, sender));
-      showTruth(values, held);
+      showTruth(choices, held);
       say(`All ${PEOPLE} reports were taken.`);
     } catch (error) {
       waiting.length = 0;
