@@ -6,8 +6,9 @@
 Clients send single reports and batches, repeat what failed under the same name, and now and then
 what was acknowledged. Servers are killed and started again; PostgreSQL is stopped at once, as by a
 power cut that spares the memory of the disk; the disk of SQLite is filled and freed. Everything
-that was sent is acknowledged in the end, so the counts of every value must be equal. As a control,
-a server that forgets names must be found out (`--control`). Load goes to 127.0.0.1 only.
+that was sent is acknowledged in the end, so the counts of every value of every group must be
+equal. As a control, a server that forgets names must be found out (`--control`).
+Load goes to 127.0.0.1 only.
 """
 
 import http.client
@@ -25,15 +26,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Lock, Thread
 
-import numpy as np
-
+from ldp3 import Integers, Records, stream
 from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.plan import Plan
 from ldp3.collection.store import hour_now
+from ldp3.types import Tally
 from tests.service.postgres import Cluster, cluster
 
-D = 200
-PLAN = Plan("kills", D, "grr", 3.0)
+WHO = Records([Integers(d, name=name) for d, name in ((12, "a"), (9, "b"), (4, "c"))])
+PLAN = Plan("kills", WHO, "groups", 1.0)  # of several groups, some of which have few reports
 CLIENTS, PATIENCE = 12, 60.0
 DISK = 24 << 20  # bytes of the disk that is filled
 FORGETFUL = """
@@ -47,8 +48,8 @@ for cls in (databases.SQLite, databases.Postgres):
 class Outcome:
     """What was sent and what came of it."""
 
-    acknowledged: np.ndarray = field(default_factory=lambda: np.zeros(D, dtype=np.int64))
-    counted: np.ndarray = field(default_factory=lambda: np.zeros(D, dtype=np.int64))
+    acknowledged: Tally = PLAN.oracle.empty
+    counted: Tally = PLAN.oracle.empty
     killed: dict[str, int] = field(default_factory=dict)
     answers: dict[int | None, int] = field(default_factory=dict)
     repeats_taken: int = 0  # for new
@@ -56,15 +57,18 @@ class Outcome:
 
     @property
     def sound(self) -> bool:
-        return bool((self.acknowledged == self.counted).all()) and not (
-            self.repeats_taken or self.undelivered
-        )
+        return self.equal and not (self.repeats_taken or self.undelivered)
+
+    @property
+    def equal(self) -> bool:
+        """Whether the counts of every group and value are what was acknowledged."""
+        return bool((self.acknowledged.total == self.counted.total).all())
 
     def __str__(self) -> str:
         return (
             f"killed {self.killed}, answers {self.answers}, acknowledged "
-            f"{self.acknowledged.sum()}, counted {self.counted.sum()}, equal for every value: "
-            f"{(self.acknowledged == self.counted).all()}, repeats taken for new: "
+            f"{self.acknowledged.n}, counted {self.counted.n}, equal for every value: "
+            f"{self.equal}, repeats taken for new: "
             f"{self.repeats_taken}, undelivered: {self.undelivered}"
         )
 
@@ -128,6 +132,7 @@ class Client(Thread):
     def __init__(self, seed: int, ports: list[int], outcome: Outcome, lock: Lock, stop: Event):
         super().__init__(daemon=True)
         self.rng, self.outcome, self.lock, self.stop = random.Random(seed), outcome, lock, stop
+        self.numpy = stream(seed)
         self.lines = [http.client.HTTPConnection("127.0.0.1", port, timeout=15) for port in ports]
 
     def send(self, name: str, body: bytes) -> int | None:
@@ -139,15 +144,16 @@ class Client(Thread):
     def run(self) -> None:
         done: list[tuple[str, bytes]] = []
         while not self.stop.is_set():
-            codes = [self.rng.randrange(D) for _ in range(self.rng.choice([1, 1, 1, 5, 300]))]
-            body = b"".join(PLAN.wire.write(code) for code in codes)
+            codes = self.numpy.integers(0, PLAN.d, self.rng.choice([1, 1, 1, 5, 300]))
+            reports = PLAN.oracle.perturb(codes, self.numpy)
+            body = PLAN.wire.encode(reports).tobytes()
             name = f"{hour_now()}-{self.rng.getrandbits(128):032x}"
             end = time.monotonic() + PATIENCE
             while (status := self.send(name, body)) not in (200, 202) and time.monotonic() < end:
                 time.sleep(0.05)
             with self.lock:
                 if status in (200, 202):
-                    np.add.at(self.outcome.acknowledged, codes, 1)
+                    self.outcome.acknowledged += PLAN.oracle.aggregate(reports)
                 else:
                     self.outcome.undelivered += 1
             done.append((name, body))
@@ -193,7 +199,7 @@ def killed(
             process.wait(20)
     server = Aggregator(PLAN)
     server.add_store(address)
-    outcome.counted = server.total
+    outcome.counted = server.tally
     return outcome
 
 

@@ -16,7 +16,7 @@ def test_postgres_loses_nothing_and_counts_nothing_twice(tmp_path: Path) -> None
     with cluster() as database:
         outcome = killed(tmp_path, database.address, 4, 2, database)
     assert outcome.sound, outcome
-    assert outcome.acknowledged.sum() > 1_000
+    assert outcome.acknowledged.n > 1_000
 
 
 def test_sqlite_loses_nothing_even_on_a_full_disk() -> None:
@@ -25,10 +25,10 @@ def test_sqlite_loses_nothing_even_on_a_full_disk() -> None:
             pytest.skip("no disk can be mounted here")
         outcome = killed(folder, str(folder / "kills.sqlite"), 2, 2, None)
     assert outcome.sound, outcome
-    assert outcome.acknowledged.sum() > 1_000
+    assert outcome.acknowledged.n > 1_000
 
 
 def test_a_server_that_forgets_names_is_found_out(tmp_path: Path) -> None:
     outcome = killed(tmp_path, str(tmp_path / "kills.sqlite"), 1, 0, None, FORGETFUL)
     assert not outcome.sound, outcome
-    assert outcome.counted.sum() > outcome.acknowledged.sum()
+    assert outcome.counted.n > outcome.acknowledged.n
