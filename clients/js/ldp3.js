@@ -516,8 +516,9 @@ function checked(plan, maxEpsilon) {
 
   const codes = (value) => {
     need(value !== undefined && value !== null, "no value was given: nothing is sent");
-    if (names.length === 1) return [attributes[0].code(value)];
-    need(typeof value === "object" && !Array.isArray(value), "a record has a value of each attribute by its name: nothing is sent");
+    const isRecord = typeof value === "object" && !Array.isArray(value) && !(value instanceof Date);
+    if (names.length === 1 && !(scheme && isRecord)) return [attributes[0].code(value)];
+    need(isRecord, "a record has a value of each attribute by its name: nothing is sent");
     const strange = Object.keys(value).find((name) => !names.includes(name));
     need(strange === undefined, `${strange} is no attribute of the plan: nothing is sent`);
     // its own values: every object inherits some, such as one by the name of constructor

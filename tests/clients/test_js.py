@@ -299,8 +299,8 @@ def page(site: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
         driver.quit()
 
 
-PEOPLE = Records([Integers(3, name="a"), Integers(4, name="b"), Integers(5, name="c")])
-MEMOS = [(1_000, "oue", 7), (PEOPLE, "groups", {"a": 0, "b": 1, "c": 2})]
+WHO = Records([Integers(3, name="a"), Integers(4, name="b"), Integers(5, name="c")])
+MEMOS = [(1_000, "oue", 7), (WHO, "groups", {"a": 0, "b": 1, "c": 2})]
 
 
 @needs_browser

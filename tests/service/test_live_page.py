@@ -153,7 +153,7 @@ def test_several_answers_go_from_a_page_to_the_tables(page: Page, tmp_path: Path
     server.add_store(str(tmp_path / "several.sqlite"))
     assert server.n == 2_001
     tables = server.tables()
-    estimates = [tables[name] for name in plan.domain.names]
+    estimates = [tables[attribute.name] for attribute in plan.attributes]
     low, high = (
         np.concatenate([e.confidence_interval(1 - 1e-6, simultaneous=True)[i] for e in estimates])
         for i in (0, 1)

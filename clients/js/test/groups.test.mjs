@@ -72,6 +72,18 @@ test("what every object inherits is no answer, and an array is no record", async
   for (const record of [{ 1: 0, 0: 3 }, [3, 0], "30"]) assert.throws(() => client.code(record), /nothing is sent/);
 });
 
+test("a record of one attribute is no value outside the domain", async () => {
+  const client = await openPlan(await forged(SMP, (plan) => {
+    plan.attributes = [{ ...plan.attributes[0], integers: 2, other: "none" }];
+    plan.groups = [{ ...plan.groups[0], share: String(2n ** 64n) }];
+    plan.report.group_bytes = 0;
+  }));
+  assert.equal(client.code(1), 1);
+  assert.equal(client.code({ a: 1 }), 1);
+  assert.equal(client.code("another"), 2);
+  for (const record of [{}, { b: 1 }, { a: 1, b: 1 }]) assert.throws(() => client.code(record), /nothing is sent/);
+});
+
 test("groups that cannot be are refused", async () => {
   const other = (change) => forged(SMP, (plan) => change(plan.groups, plan));
   await refused(await other((groups) => (groups[0].share = String(BigInt(groups[0].share) - 1n))), /groups/);
