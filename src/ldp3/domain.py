@@ -27,6 +27,8 @@ from ldp3.edges import (
     days_in,
     middles,
     number_in,
+    plain,
+    point_in,
     range_labels,
 )
 from ldp3.errors import (
@@ -125,6 +127,23 @@ class Domain(ABC):
     def line(self) -> FloatArray | None:
         """Where the values lie on a line, if each of them has a place there."""
         return None
+
+    @property
+    def in_days(self) -> bool:
+        """Whether its line is one of dates: places there are days since 1970-01-01."""
+        return False
+
+    def point(self, given: object) -> float:
+        """The place on the line that a person means; dates are days since 1970-01-01."""
+        found = point_in(given, self.in_days)
+        if found is None:
+            such = "a date such as 2024-07-01" if self.in_days else "a number"
+            raise InvalidParameter(f"{short(given)} is not {such}.")
+        return found
+
+    def said(self, point: float, number: Callable[[float], str] = plain) -> str:
+        """A place on the line as people write it: numbers in this form, dates as dates."""
+        return day(point) if self.in_days else number(point)
 
     def code(self, value: object) -> int:
         """The number of a value; one outside becomes `other`, or is refused.
@@ -317,6 +336,16 @@ class Labels(Domain):
             return None
         return np.array(self.positions, dtype=np.float64)
 
+    @property
+    def in_days(self) -> bool:
+        return self.positions is not None and number_in(self.names[0]) is None
+
+    def point(self, given: object) -> float:
+        return super().point(given) if self.positions is not None else self.code(given)
+
+    def said(self, point: float, number: Callable[[float], str] = plain) -> str:
+        return super().said(point, number) if self.positions is not None else self.label(int(point))
+
     def place(self, value: object) -> int | None:
         """The label of this text; a number, a date or a truth is the label that spells it."""
         if isinstance(value, bool):
@@ -415,6 +444,22 @@ class Bins(Domain):
         """The middle of each bin; of one that is open, its end."""
         return middles(self.edges) if self.other is None else None
 
+    @property
+    def in_days(self) -> bool:
+        return self.dates
+
+    def said(self, point: float, number: Callable[[float], str] = plain) -> str:
+        in_whole_days = self.dates and all(edge == round(edge) for edge in self.edges)
+        return super().said(round(point) if in_whole_days else point, number)
+
+    def clipped(self) -> "Bins":
+        """The same bins, of which the first takes all below it and the last all above."""
+        if self.dates or self.other is not None:
+            raise InvalidParameter(
+                "`clip` is for `bins` of numbers, and leaves no value outside for `other`."
+            )
+        return Bins((-inf, *self.edges[1:-1], inf), name=self.name)
+
     def place(self, value: object) -> int | None:
         number = days_in(value) if self.dates else number_in(value)
         return None if number is None else bin_of(number, self.edges, self.closed)
@@ -432,8 +477,7 @@ class Bins(Domain):
 
     @property
     def form(self) -> str:
-        ends = self.edges[0], self.edges[-1]
-        low, high = (day(end) if self.dates else f"{end:g}" for end in ends)
+        low, high = self.said(self.edges[0]), self.said(self.edges[-1])
         what, below = "dates" if self.dates else "numbers", "" if self.closed else "below "
         return f"the {what} from {low} to {below}{high}"
 

@@ -87,6 +87,15 @@ def day(number: float, fractions: bool = False) -> str:
     return when.replace(tzinfo=None).isoformat(" ", "microseconds" if fractions else "seconds")
 
 
+def plain(number: float) -> str:
+    """A number as people write it: a whole one in full.
+
+    >>> plain(1_500_000), plain(1 / 3)
+    ('1500000', '0.333333')
+    """
+    return f"{number:.0f}" if number.is_integer() and abs(number) < 1e15 else f"{number:g}"
+
+
 def as_edges(
     given: Iterable[object],
     *,
@@ -104,7 +113,7 @@ def as_edges(
     (0.0, 18.0, 65.0, inf)
     """
     parts = list(given)
-    found = [_point(part, dates) for part in parts]
+    found = [point_in(part, dates) for part in parts]
     edges = [number + 0.0 for number in found if number is not None]  # -0.0 is 0.0
     fine = len(edges) == len(parts) and least <= len(edges) <= MOST_VALUES + 1
     if not fine or not _rising(edges, closed) or not _ends_allowed(edges, dates):
@@ -115,8 +124,8 @@ def as_edges(
     return tuple(edges)
 
 
-def _point(given: object, dates: bool) -> float | None:
-    """An edge as a number; a date may also be given in days."""
+def point_in(given: object, dates: bool) -> float | None:
+    """A place on a line as a number; a date may also be given in days."""
     in_days = isinstance(as_python(given), int | float)
     return days_in(given) if dates and not in_days else number_in(given)
 

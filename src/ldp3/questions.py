@@ -7,27 +7,30 @@ reports, or, where that is asked for and a protocol knows it, guaranteed for eve
 they are for the people who reported.
 """
 
-from dataclasses import dataclass
-from functools import cached_property
-from math import inf, sqrt
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cached_property, partial
+from math import inf, isfinite, sqrt
 from statistics import NormalDist
 
 import numpy as np
 
 from ldp3.arrays import BoolArray, FloatArray
-from ldp3.domain import Bins, Domain
+from ldp3.domain import Bins, Domain, Integers
 from ldp3.errors import InvalidData, InvalidParameter, require, require_share
 from ldp3.noise import Noise
 
 CLOSE = 5e-6  # of itself: as many digits as are printed of an edge
+Place = float | str | date  # a number, a date, or a text that spells one
 PLACES = 1_024  # of a line at which its cumulated distribution is asked for, at the most
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Quantity:
     """A number that was estimated, and the ends of its interval.
 
-    >>> print(Quantity(37.414, 36.92, 37.91))
+    >>> Quantity(37.414, 36.92, 37.91)
     37.41 (36.92 to 37.91)
     """
 
@@ -35,9 +38,11 @@ class Quantity:
     low: float
     high: float
     std: float | None = None  # of the value, where it is a weighted sum
+    said: Callable[[float], str] = field(default="{:.4g}".format, compare=False)
 
-    def __str__(self) -> str:
-        return f"{self.value:.4g} ({self.low:.4g} to {self.high:.4g})"
+    def __repr__(self) -> str:
+        value, low, high = map(self.said, (self.value, self.low, self.high))
+        return f"{value} ({low} to {high})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,28 +98,41 @@ class Questions:
         found = self._sum(self._middles, level)
         low, high = float(self._middles.min()), float(self._middles.max())
         ends = np.clip((found.low, found.high), low, high)
-        return Quantity(found.value, float(ends[0]), float(ends[1]), found.std)
+        return Quantity(found.value, float(ends[0]), float(ends[1]), found.std, self._said)
 
     def share(
         self,
-        above: float | None,
-        below: float | None,
-        between: tuple[float, float] | None,
+        above: Place | None,
+        below: Place | None,
+        between: tuple[Place, Place] | None,
         level: float,
     ) -> Quantity:
         """The share of people from `above` on, or below `below`, or from one up to another."""
         return self._share(self.chosen(above, below, between), level)
 
     def chosen(
-        self, above: float | None, below: float | None, between: tuple[float, float] | None
+        self, above: Place | None, below: Place | None, between: tuple[Place, Place] | None
     ) -> BoolArray:
-        """Which values lie from `above` on, or below `below`, or from one up to another."""
+        """Which values lie from `above` on, or below `below`, or from one up to another.
+
+        Some do and some do not: of all and of none the share needs no collection.
+        """
         if sum(given is not None for given in (above, below, between)) != 1:
             raise InvalidParameter("A share needs one of `above`, `below` and `between`.")
         low, high = between if between is not None else (above, below)
-        start, end = (-inf if low is None else low), (inf if high is None else high)
+        start = -inf if low is None else self.line.point(low)
+        end = inf if high is None else self.line.point(high)
         require(start < end, "A share", "is of a range from a number to a larger one", between)
-        return self._from(start) & ~self._from(end)
+        chosen = self._from(start) & ~self._from(end)
+        if chosen.all() or not chosen.any():
+            which = "Every" if chosen.all() else "No"
+            what = "bin" if isinstance(self.domain, Bins) else "value"
+            ends = (self.line.said(float(place)) for place in (self._starts[0], self._ends[-1]))
+            raise InvalidParameter(
+                f"{which} {what} lies {range_said(self.line, low, high)}, so that nothing is to "
+                f"be estimated: they go from {' to '.join(ends)}."
+            )
+        return chosen
 
     def cdf(self, level: float) -> Distribution:
         """The share of people up to each value; of very many, up to some."""
@@ -144,7 +162,8 @@ class Questions:
         else:
             low, value = known.places[first], place_of(known.places, rising, q)
         high = known.places[last]
-        return Quantity(float(np.clip(value, low, high)), float(low), float(high))
+        value = np.clip(value, low, high)
+        return Quantity(float(value), float(low), float(high), said=self._said)
 
     def _share(self, chosen: BoolArray, level: float) -> Quantity:
         if chosen.all() or not chosen.any():
@@ -177,8 +196,17 @@ class Questions:
         return Quantity(value, value - above, value + below, sqrt(variance))
 
     @cached_property
+    def line(self) -> Domain:
+        """What the values are; codes are whole numbers."""
+        return Integers(len(self.frequencies)) if self.domain is None else self.domain
+
+    @property
+    def _said(self) -> Callable[[float], str]:
+        return partial(self.line.said, number="{:.4g}".format)
+
+    @cached_property
     def _middles(self) -> FloatArray:
-        line = None if self.domain is None else self.domain.line
+        line = self.line.line
         return np.arange(len(self.frequencies), dtype=np.float64) if line is None else line
 
     @property
@@ -191,17 +219,30 @@ class Questions:
 
     def _from(self, place: float) -> BoolArray:
         """Which values are there or beyond; a bin only if it begins there, not inside of it."""
-        edges = np.append(self._starts, self._ends)
-        near = edges[np.isclose(edges, place, rtol=CLOSE, atol=0)]  # people copy what was printed
-        place = float(near[0]) if len(near) else place
+        edges = np.unique(np.append(self._starts, self._ends))
+        nearest = float(edges[np.argmin(np.abs(edges - place))]) if isfinite(place) else place
+        if abs(nearest - place) <= min(CLOSE * abs(place), np.diff(edges).min() / 100):
+            place = nearest  # people copy what was printed
         inside = (self._starts < place) & (place < self._ends)
         if isinstance(self.domain, Bins) and inside.any():
-            low, high = (float(ends[inside][0]) for ends in (self._starts, self._ends))
+            ends = (float(ends[inside][0]) for ends in (self._starts, self._ends))
             raise InvalidParameter(
-                f"{place:g} lies inside a bin, and a share is known at the edges of bins only: "
-                f"take {low:g} or {high:g}."
+                f"{self.line.said(place)} lies inside a bin, and a share is known at the edges of "
+                f"bins only: take {' or '.join(map(self.line.said, ends))}."
             )
         return self._starts >= place
+
+
+def range_said(domain: Domain, low: Place | None, high: Place | None) -> str:
+    """Which people lie there, in words.
+
+    >>> range_said(Integers(90), 18, None), range_said(Integers(90), "18", 65)
+    ('from 18 on', 'from 18 to 65')
+    """
+    start, end = ("" if at is None else domain.said(domain.point(at)) for at in (low, high))
+    if not end:
+        return f"from {start} on"
+    return f"from {start} to {end}" if start else f"below {end}"
 
 
 def place_of(

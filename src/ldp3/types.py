@@ -21,7 +21,7 @@ from ldp3.errors import (
     whole,
 )
 from ldp3.noise import Channel, Noise, PureNoise, Support
-from ldp3.questions import PLACES, Distribution, Quantity, Questions
+from ldp3.questions import PLACES, Distribution, Place, Quantity, Questions
 
 if TYPE_CHECKING:
     import polars as pl
@@ -215,9 +215,9 @@ class Estimate:
     def share(
         self,
         *,
-        above: float | None = None,
-        below: float | None = None,
-        between: tuple[float, float] | None = None,
+        above: Place | None = None,
+        below: Place | None = None,
+        between: tuple[Place, Place] | None = None,
         level: float = 0.95,
         guaranteed: bool = False,
     ) -> Quantity:

@@ -169,8 +169,9 @@ def test_numbers_are_asked_of_one_collection_and_of_two(folder: Path, run: Run) 
     assert (code, len(out.splitlines())) == (0, 3)
     for line, said in (
         ("estimate first.counts --above 33", "33 lies inside a bin"),
+        ("estimate first.counts --above 64", "No bin lies from 64 on"),
         ("estimate first.counts --quantiles 1.5", "must be between 0 and 1"),
-        ("estimate first.counts --above x", "--above, --below and --between take numbers"),
+        ("estimate first.counts --above x", "'x' is not a number"),
         ("estimate first.counts --between 1", "--between: "),
         ("estimate first.counts --mean --simultaneous", "are for single values"),
         ("difference first.counts second.counts --mean --simultaneous", "is for single values"),
@@ -189,7 +190,12 @@ def test_as_many_bins_as_the_noise_is_worth_with_round_edges(folder: Path, run: 
     domains = [Plan.load(folder / name).domain for name in ("wave.json", "bits.json", "fine.json")]
     assert [domain.label(1) for domain in domains] == ["[2, 4)", "[10, 20)", "[0.001, 0.002)"]
     assert [domain.d for domain in domains] == [60, 12, 1_000]
+    days = "--bins auto --within 2024-01-01:2025-01-01 -e 1 --population 20000"
+    assert run(f"plan -p sw {days} -o days.json -q")[0] == 0
+    domain = Plan.load(folder / "days.json").domain
+    assert (domain.d, domain.label(60)) == (61, "[2024-12-26, 2025-01-01)")
     for line, said in (
+        (f"plan -p sw {days.replace('2025-01-01', '2025')} -o x.json", "dates like 2024-07-01"),
         (f"plan -p sw {auto} -o x.json", "belong together"),
         ("plan -p sw --bins 8 --within 0:1 -e 1 --population 9 -o x.json", "leave it out"),
         ("plan -p sw --bins auto -e 1 --population 9 -o x.json", "needs the range to cut"),

@@ -45,6 +45,33 @@ def test_a_value_outside_is_named_by_row_or_becomes_other(tmp_path: Path) -> Non
     )
 
 
+@pytest.mark.parametrize(
+    ("domain", "row", "said"),
+    [
+        (Bins((0, 18, 65)), "about 30", "row 2: 'about 30' is not a number; .* or say with `na`"),
+        (Bins((0, 18, 65)).clipped(), "about 30", "row 2: 'about 30' is not a number"),
+        (Bins((0, 18, 65)), "70", "row 2: '70' is not in the domain of 'ages'; .* with `clip`"),
+        (Bins((0, 18, 65), dates=True), "17", "row 2: '17' is not a date"),
+        (Bins((0, 18, 65), dates=True), "1970-03-09", "make a plan whose domain holds it[.]"),
+    ],
+)
+def test_what_is_no_number_and_what_lies_outside_are_told_apart(
+    tmp_path: Path, domain: Domain, row: str, said: str
+) -> None:
+    first = "1970-01-02" if domain.in_days else "17"
+    (tmp_path / "ages.txt").write_text(f"{first}\n{row}\n{first}\n")
+    with pytest.raises(InvalidData, match=said):
+        codes_in(tmp_path / "ages.txt", Plan("ages", domain, "sw", 1.0), Reading())
+
+
+def test_who_lies_in_a_bin_without_an_end_is_counted(tmp_path: Path) -> None:
+    (tmp_path / "ages.txt").write_text("-3\n17\n70\n20\n")
+    clipped = Plan("ages", Bins((0, 18, 65, 90)).clipped(), "sw", 1.0)
+    found = codes_in(tmp_path / "ages.txt", clipped, Reading())
+    assert found.codes.tolist() == [0, 0, 2, 1]
+    assert found.notes == ("In bins without an end: 2 people below 18, 1 person from 65 on.",)
+
+
 @pytest.mark.parametrize("plan", [NAMED, OPEN, BINNED], ids=["labels", "other", "bins"])
 def test_a_row_without_a_value_is_refused_or_left_out_and_never_other(
     tmp_path: Path, plan: Plan

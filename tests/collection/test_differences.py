@@ -148,6 +148,6 @@ def test_the_command_prints_it(tmp_path: Path, capsys: pytest.CaptureFixture[str
     counted([0] * 300).save(april)
     counted([1] * 200).save(march)
     assert run_command(["difference", april, march, "--confidence", "0.9"]) == 0
-    assert "pages (300 reports) minus pages (200)" in capsys.readouterr().out
+    assert f"{april} (300 reports) minus {march} (200)" in capsys.readouterr().out
     assert run_command(["difference", april, april]) == 2
     assert "nothing differs from itself" in capsys.readouterr().err

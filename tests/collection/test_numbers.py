@@ -46,6 +46,20 @@ def test_each_question_has_a_row_with_its_interval() -> None:
     assert "by the normal law" in answer.render("text")
 
 
+def test_programs_get_days_of_dates_and_are_told_so() -> None:
+    plan = Plan("joined", Bins([19723, 19754, 19905, 20089], dates=True), "grr", 4.0)
+    made = Aggregator(plan)
+    made.add(plan.wire.encode(plan.oracle.perturb(np.arange(300) % 3, stream(3))).tobytes())
+    asked = Asked(quantiles=[0.5], above=["2024-07-01"])
+    found = json.loads(told(made, asked).render("json"))
+    assert found["unit"] == "days since 1970-01-01"
+    assert found["answers"][1]["question"] == "share from 2024-07-01 on"
+    assert 19723 <= found["answers"][0]["value"] <= 20089
+    apart = told_apart(made, made, asked, called=("may.json", "june.json")).render("text")
+    assert "may.json (300 reports) minus june.json (300)" in apart
+    assert " 0 days " in apart
+
+
 def test_what_heaps_up_at_an_end_and_open_ends_are_said() -> None:
     histogram = hill(20, 20_000)
     histogram[-1] += 5_000  # clipped
@@ -55,7 +69,9 @@ def test_what_heaps_up_at_an_end_and_open_ends_are_said() -> None:
     plan = Plan("open", Bins([0, 10, 20, np.inf]), "grr", 1.0)
     made = Aggregator(plan)
     made.add(plan.wire.encode(plan.oracle.perturb(np.arange(300) % 3, stream(3))).tobytes())
-    assert "The last bin is open" in told(made, Asked(mean=True)).render("text")
+    said = told(made, Asked(mean=True)).render("text")
+    assert "in a bin without an end at the end that it has" in said
+    assert "The last bin is open" in said
     assert "bin" not in told(made, Asked(above=[10])).render("text")
 
 

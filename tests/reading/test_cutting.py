@@ -35,6 +35,17 @@ def test_bins_within_a_range_leave_others_out_and_say_so() -> None:
     assert data.notes == ("6 people outside the range left out.",)
 
 
+def test_numbers_outside_a_range_are_clipped_to_it_if_that_is_said() -> None:
+    data = ldp3.load(range(10), bins=2, within=(2, 6), clip=True)
+    assert data.domain == ldp3.Bins([2, 4, 6]).clipped()
+    assert data.histogram.tolist() == [4, 6]
+    assert data.notes == ("6 people outside the range clipped to it.",)
+    with pytest.raises(InvalidParameter, match="`clip` is for `bins`"):
+        ldp3.load(range(10), clip=True)
+    with pytest.raises(InvalidParameter, match="`clip` is for `bins` of numbers"):
+        ldp3.load(["2024-01-01", "2024-02-01"], bins=2, clip=True)
+
+
 def test_bins_with_given_edges() -> None:
     data = ldp3.load([17, 18, 64, 65, 3], bins=[0, 18, 65, 120])
     assert data.labels == ("[0, 18)", "[18, 65)", "[65, 120)")

@@ -293,7 +293,9 @@ def test_people_for_a_share_are_those_whose_interval_is_as_wide() -> None:
     found = ldp3.size(1.0, error=0.02, data=data, goal="above:-20", protocols="sw")
     other = ldp3.size(1.0, error=0.02, data=data, goal="Above :-20", protocols="sw")
     assert other.best.users == found.best.users  # the sign is not a hyphen in a name
-    with pytest.raises(ldp3.LDPError, match="`goal` is"):
+    with pytest.raises(LDPError, match="No bin lies from 500 on"):
+        ldp3.size(1.0, error=0.02, data=data, goal="above:500", protocols="sw")
+    with pytest.raises(LDPError, match="'2024-07-02' is not a number"):
         ldp3.size(1.0, error=0.02, data=data, goal="above:2024-07-02", protocols="sw")
     assert "the share of people from -20 on to ± 2 percentage points at 95 %" in found.render()
     oracle = ldp3.oracle("sw", epsilon=1.0, d=data.d)
@@ -307,6 +309,15 @@ def test_people_for_a_share_are_those_whose_interval_is_as_wide() -> None:
         ldp3.size(1.0, error=0.02, data=data, goal="below:-21")
     with pytest.raises(LDPError, match="goes by an order"):
         ldp3.size(1.0, error=0.02, data="flights", goal="below:21")
+
+
+def test_dates_are_asked_as_dates_and_their_mean_is_known_to_days() -> None:
+    data = ldp3.Dataset("year", ldp3.Bins([19723, 19905, 20089], dates=True), np.array([400, 600]))
+    half = ldp3.size(1.0, error=0.02, data=data, goal="above:2024-07-01", protocols="sw")
+    assert "the share of people from 2024-07-01 on to ± 2" in half.render()
+    mean = ldp3.size(1.0, error=1.0, data=data, goal="mean", protocols="sw")
+    assert "the mean to ± 1 day at" in mean.render()
+    assert "± 2 days" in ldp3.size(1.0, error=2, data=data, goal="mean", protocols="sw").render()
 
 
 def load_numbers() -> ldp3.Dataset:

@@ -46,11 +46,12 @@ def difference(
     if real_path(first) == real_path(second):
         raise InvalidParameter(f"{second} is given twice: nothing differs from itself.")
     one, other = loaded_counts([first, second], plugins, Console(quiet=quiet))
+    called = str(first), str(second)  # two collections may have one plan, and so one name
     asked = flags.asked(mean, quantiles, above, below, between)
     if asked:
         if simultaneous:
             raise InvalidParameter("--simultaneous is for single values: leave it out.")
-        flags.tell(told_apart(one, other, asked, confidence), format)
+        flags.tell(told_apart(one, other, asked, confidence, called), format)
         return
-    found = CollectionDifference.of(one, other, confidence, simultaneous)
+    found = CollectionDifference.of(one, other, confidence, simultaneous, called)
     flags.tell(found.answer(), format)

@@ -309,18 +309,7 @@ def asked(
     ranges = [each.split(":") for each in between]
     if any(len(ends) != 2 for ends in ranges):
         raise InvalidParameter(f"--between: {RANGE}, got {' '.join(between)}.")
-    pairs = [(_place(low), _place(high)) for low, high in ranges]
-    return Asked(mean, quantiles, [*map(_place, above)], [*map(_place, below)], pairs)
-
-
-def _place(given: str) -> float:
-    from ldp3.edges import days_in, number_in
-
-    place = number_in(given)
-    place = days_in(given) if place is None else place
-    if place is None:
-        raise InvalidParameter(f"--above, --below and --between take numbers, got {given!r}.")
-    return place
+    return Asked(mean, quantiles, above, below, [(low, high) for low, high in ranges])
 
 
 def within_in(given: object) -> tuple[Range, ...] | None:
@@ -350,6 +339,7 @@ class ColumnOptions(Reading):
     bins: Annotated[Any, _HIDDEN] = None
     grid: Annotated[Any, _HIDDEN] = None
     within: Annotated[Any, _HIDDEN] = None
+    clip: Annotated[bool, _HIDDEN] = False
     ordered: Annotated[bool, _HIDDEN] = False
     keep_values: Annotated[bool, _HIDDEN] = False
 

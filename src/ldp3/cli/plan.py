@@ -18,7 +18,7 @@ SHOWN = 12  # groups of a scheme that are printed
 
 if TYPE_CHECKING:
     from ldp3.collection.plan import Plan
-    from ldp3.domain import Domain
+    from ldp3.domain import Bins, Domain
     from ldp3.edges import Edges
 
 
@@ -130,17 +130,15 @@ def plan(
     values: Domain
     if bins == "auto" and population is not None:
         cls = look_up(FrequencyOracle, specs.parse(protocol)[0], *load_plugins(plugins))
-        values = Bins(_worth(epsilon, population, cls.needs_order, within), other=other)
+        values = _worth(epsilon, population, cls.needs_order, within, other)
     elif columns is not None:
         values = _attributes(columns, console)
     else:
         values = _values(domain, domain_size, bins, grid, within, other, ordered, console)
     if clip:
-        if not isinstance(values, Bins) or values.dates or other is not None:
-            raise InvalidParameter(
-                "--clip is for --bins of numbers, and leaves no value outside for --other."
-            )
-        values = Bins((-inf, *values.edges[1:-1], inf))
+        if not isinstance(values, Bins):
+            raise InvalidParameter("--clip is for --bins of numbers: leave it out.")
+        values = values.clipped()
     sizes = values.sizes if isinstance(values, Records) else ()
     oracle = build_oracle(
         protocol, *load_plugins(plugins), epsilon=epsilon, d=values.d, sizes=sizes
@@ -327,7 +325,7 @@ def _edges(bins: str, within: str | None) -> "tuple[Edges, bool]":
             "--bins: quantiles tell about the people whom a collection protects; give edges, such "
             "as 0,18,65,120, or a number of bins and --within."
         )
-    dates = within is not None and all(days_in(end) is not None for end in within.split(":"))
+    dates = _of_dates(within)
     ((low, high),) = _ranges(within, "--bins", 1, dates)
     if given.scale == "equal":
         equal = equal_edges(low, high, given.size)
@@ -340,20 +338,35 @@ def _edges(bins: str, within: str | None) -> "tuple[Edges, bool]":
     return log_edges(low, high, given.size), False
 
 
-def _worth(epsilon: float, population: int, by_order: bool, within: str | None) -> "Edges":
-    """Round edges of as many bins as the noise is worth.
+def _worth(
+    epsilon: float, population: int, by_order: bool, within: str | None, other: str | None
+) -> "Bins":
+    """As many bins as the noise is worth, with round edges; of dates, of whole days.
 
     Near sinh(ε/2)·√n, a power of two; a fifth of that for protocols that do not go by an order,
     whose error grows with the number of bins.
     """
+    from ldp3.domain import Bins
     from ldp3.edges import round_edges
 
     require(epsilon > 0, "`epsilon`", "must be > 0", epsilon)
     require(population >= 1, "`population`", "must be at least 1", population)
-    ((low, high),) = _ranges(within, "--bins auto", 1)
+    dates = _of_dates(within)
+    ((low, high),) = _ranges(within, "--bins auto", 1, dates)
     wanted = max(1.0, sinh(min(epsilon, 20.0) / 2) * sqrt(population))
     size = min(max(2 ** round(log2(wanted)), 32), 1_024)
-    return round_edges(low, high, size if by_order else max(size // 5, 8))
+    most = size if by_order else max(size // 5, 8)
+    if not dates:
+        return Bins(round_edges(low, high, most), other=other)
+    days = ceil((high - low) / most)
+    starts = [low + i * days for i in range(ceil((high - low) / days))]
+    return Bins([*starts, high], dates=True, other=other)
+
+
+def _of_dates(within: str | None) -> bool:
+    from ldp3.edges import days_in
+
+    return within is not None and all(days_in(end) is not None for end in within.split(":"))
 
 
 def _ranges(
@@ -374,5 +387,6 @@ def _ranges(
             found.append((low, high))
     if len(found) != count or within.count(":") != count:
         form = ",".join(["low:high"] * count)
-        raise InvalidParameter(f"--within: {form} for {option}, got {within!r}.")
+        such = f"{form} for {option}, low below high, as numbers or as dates like 2024-07-01"
+        raise InvalidParameter(f"--within: {such}, got {within!r}.")
     return found

@@ -44,14 +44,14 @@ def size(
         How many people report.
     error
         How far off the answer may be: 1% is one percentage point of a share. For l1 its
-        mean, such as 0.1. For a mean a number in the unit of the values. For an order, how often it
-        may be wrong: 5% by default.
+        mean, such as 0.1. For a mean a number in the unit of the values (days, of dates). For an
+        order, how often it may be wrong: 5% by default.
     value_share
         How frequent the value is, such as 5%. Without it, the most frequent one of the sample, or
         one that nobody holds.
     goal
         value: one value. mean: that of numbers, such as bins of a sample. above:60, below:18,
-        between:18:65: the share of people there. top10: the ten most
+        between:18:65 (or dates): the share of people there. top10: the ten most
         frequent ones in the right order (or any number), of a sample. l1: the sum of all errors.
         1-way, 2-way: a typical cell of the tables of one or two attributes, with --columns.
     method
@@ -73,6 +73,10 @@ def size(
         raise InvalidParameter("--shuffled needs --delta, such as 1e-6, and --delta needs it.")
     console, why = Console(quiet=quiet), "A size is for one sample"
     users = one_sample(data, reading, plugins, why, console) if data else None
+    if error is not None and error.strip().endswith("%") and goal.strip().lower() == "mean":
+        raise InvalidParameter(
+            f"--error of a mean is a number in the unit of the values, such as 1, got {error!r}."
+        )
     found = size(
         epsilon,
         population,

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import isinf
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import polars as pl
 from ldp3.arrays import IntArray
 from ldp3.collection.plan import Plan
 from ldp3.domain import Bins, Domain, Grid, Labels, Records
-from ldp3.edges import DAY
+from ldp3.edges import DAY, point_in
 from ldp3.errors import InvalidParameter
 from ldp3.printing import plural
 from ldp3.reading.counting import maybe_header
@@ -73,10 +74,21 @@ def codes_in(path: Path, plan: Plan, reading: Reading) -> Coded:
     if len(people) < len(rows):
         users = without_missing(users, _texts(users, absent), reading, pl.col(BLANK))
     if not outside:
-        return Coded(people.to_numpy(), users.notes)
+        return Coded(people.to_numpy(), (*users.notes, *_in_open_bins(domain, people)))
     _refuse_header(users, plan, reading)
     became = f"{plural(outside, 'row')} outside the domain became {domain.other!r}."
     return Coded(people.fill_null(domain.size).to_numpy(), (*users.notes, became))
+
+
+def _in_open_bins(domain: Domain, codes: pl.Series) -> list[str]:
+    """How many people are in bins that take everything from an edge on."""
+    if not isinstance(domain, Bins):
+        return []
+    first, last = (int((codes == code).sum()) for code in (0, domain.size - 1))
+    below, beyond = domain.said(domain.edges[1]), domain.said(domain.edges[-2])
+    said = [f"{plural(first, 'person')} below {below}"] * isinf(domain.edges[0])
+    said += [f"{plural(last, 'person')} from {beyond} on"] * isinf(domain.edges[-1])
+    return [f"In bins without an end: {', '.join(said)}."] if said else []
 
 
 def _records_in(path: Path, plan: Plan, domain: Records, reading: Reading) -> Coded:
@@ -213,11 +225,17 @@ def _refuse_header(users: Users, plan: Plan, reading: Reading) -> None:
 
 def _outside(users: Users, plan: Plan) -> Exception:
     place, value = users.first_where(pl.col(CODE).is_null() & ~pl.col(BLANK))
-    # a protocol that goes by an order has no place for `other`
-    wider = "`clip` to count it in the bin next to it"
-    other = "`other` to count such values together"
-    way = wider if plan.oracle.needs_order else other
+    wrong = f"is not in the domain of {plan.name!r}"
+    way = "make a plan with `other` to count such values together"
+    bins = isinstance(plan.domain, Bins)
+    if bins and point_in(str(value), plan.domain.in_days) is None:
+        wrong = f"is not a {'date' if plan.domain.in_days else 'number'}"
+        if plan.oracle.needs_order:  # which has no place for `other`
+            way = "say with `na` that it means none, and `missing=drop` to leave such people out"
+    elif plan.oracle.needs_order:
+        way = "make a plan whose domain holds it"
+        if bins and not plan.domain.in_days:
+            way += ", or one with `clip` to count it in the bin next to it"
     return users.error(
-        f"{place}: {str(value)!r} is not in the domain of {plan.name!r}; correct it, or make a "
-        f"plan with {way}{maybe_header(users, place)}."
+        f"{place}: {str(value)!r} {wrong}; correct it, or {way}{maybe_header(users, place)}."
     )

@@ -65,6 +65,24 @@ def difference(
     return Difference(apart, np.clip(low, -1, 1), np.clip(high, -1, 1))
 
 
+def both_sides(
+    first: Aggregator, second: Aggregator, called: tuple[str, str] | None
+) -> dict[str, Any]:
+    """What two collections are called, unless it is said as their plans are, and their reports."""
+    names = called or (first.plan.name, second.plan.name)
+    return {
+        "first": {"collection": names[0], "n": first.n},
+        "second": {"collection": names[1], "n": second.n},
+    }
+
+
+def minus(about: dict[str, Any]) -> str:
+    """Which collection is compared with which."""
+    first, second = about["first"], about["second"]
+    reports = f"({first['n']:,} reports)"
+    return f"{first['collection']} {reports} minus {second['collection']} ({second['n']:,})"
+
+
 @dataclass(frozen=True)
 class CollectionDifference:
     """The difference of two collections, to be read.
@@ -88,8 +106,9 @@ class CollectionDifference:
         second: Aggregator,
         confidence: float = 0.95,
         simultaneous: bool = False,
+        called: tuple[str, str] | None = None,
     ) -> "CollectionDifference":
-        """The difference of what two servers counted."""
+        """The difference of what two servers counted, as they are `called`."""
         require(0 < confidence < 1, "`confidence`", "must be between 0 and 1", confidence)
         if isinstance(first.plan.domain, Records):
             raise InvalidData(
@@ -112,8 +131,7 @@ class CollectionDifference:
             "high": found.high,
         }
         about: dict[str, Any] = {
-            "first": {"collection": first.plan.name, "n": first.n},
-            "second": {"collection": second.plan.name, "n": second.n},
+            **both_sides(first, second, called),
             "confidence": confidence,
             "simultaneous": simultaneous,
         }
@@ -121,12 +139,10 @@ class CollectionDifference:
 
     def answer(self) -> Answer:
         """What people and programs are told; * where the interval leaves out 0."""
-        first, second = (self.about[name] for name in ("first", "second"))
         each = "all at once" if self.about["simultaneous"] else "each"
         title = (
-            f"{first['collection']} ({first['n']:,} reports) minus "
-            f"{second['collection']} ({second['n']:,}); intervals with confidence "
-            f"{self.about['confidence']:.4g}, {each}, for those who reported"
+            f"{minus(self.about)}; intervals with confidence {self.about['confidence']:.4g}, "
+            f"{each}, for those who reported"
         )
         away = self.table.with_columns(away=(pl.col("low") > 0) | (pl.col("high") < 0))
         shown = [

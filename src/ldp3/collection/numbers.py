@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import hypot, inf, isinf
+from math import hypot, isinf
 from statistics import NormalDist
 from typing import Any
 
@@ -12,12 +12,12 @@ import polars as pl
 from ldp3.answers import Answer, Column, table
 from ldp3.arrays import FloatArray
 from ldp3.collection.aggregator import Aggregator
+from ldp3.collection.differences import both_sides, minus
 from ldp3.collection.estimate_table import estimated
 from ldp3.domain import Bins, Domain
-from ldp3.edges import day
 from ldp3.errors import InvalidData, require
 from ldp3.postprocessing.base import build_method
-from ldp3.questions import Quantity, Questions
+from ldp3.questions import Place, Quantity, Questions, range_said
 from ldp3.results import names
 
 AT_AN_END = 0.005, 2.0  # share of people in an end bin, and times its neighbour's, worth a remark
@@ -37,30 +37,34 @@ class Asked:
     quantiles
         Shares of people below, such as 0.5 for the median.
     above, below, between
-        Ranges whose shares are wanted: from a number on, below one, from one up to another.
+        Ranges whose shares are wanted: from a number (or date) on, below one, from one up to
+        another.
     """
 
     mean: bool = False
     quantiles: Sequence[float] = ()
-    above: Sequence[float] = ()
-    below: Sequence[float] = ()
-    between: Sequence[tuple[float, float]] = ()
+    above: Sequence[Place] = ()
+    below: Sequence[Place] = ()
+    between: Sequence[tuple[Place, Place]] = ()
 
     def __bool__(self) -> bool:
         return bool(self.mean or self.quantiles or self.above or self.below or self.between)
 
-    def each(self) -> Iterator[tuple[str, bool, Ask]]:
+    def each(self, domain: Domain) -> Iterator[tuple[str, bool, Ask]]:
         """Every question: what it is called, whether its answer is a place on the line."""
         if self.mean:
             yield "mean", True, Questions.mean
         for q in self.quantiles:
             called = "median" if q == 0.5 else f"quantile {q:g}"
             yield called, True, partial(Questions.quantile, q=q)
-        ranges = [(f"share from {low:g} on", (low, inf)) for low in self.above]
-        ranges += [(f"share below {high:g}", (-inf, high)) for high in self.below]
-        ranges += [(f"share from {low:g} to {high:g}", (low, high)) for low, high in self.between]
-        for called, ends in ranges:
-            yield called, False, partial(Questions.share, above=None, below=None, between=ends)
+        none: dict[str, Any] = {"above": None, "below": None, "between": None}
+        ranges: list[tuple[Place | None, Place | None, dict[str, Any]]]
+        ranges = [(low, None, {"above": low}) for low in self.above]
+        ranges += [(None, high, {"below": high}) for high in self.below]
+        ranges += [(*ends, {"between": ends}) for ends in self.between]
+        for low, high, given in ranges:
+            called = f"share {range_said(domain, low, high)}"
+            yield called, False, partial(Questions.share, **none | given)
 
 
 def told(
@@ -83,7 +87,7 @@ def told(
     raw = Questions(estimate.frequencies, estimate.noise, domain, guaranteed)
     refined = Questions(processed, estimate.noise, domain)
     rows = []
-    for called, on_line, ask in asked.each():
+    for called, on_line, ask in asked.each(domain):
         found, by_method = ask(raw, level=confidence), ask(refined, level=confidence).value
         rows.append((called, on_line, found.value, found.low, found.high, by_method))
     keys = "question", "on_line", "value", "low", "high", "processed"
@@ -101,6 +105,7 @@ def told(
         "confidence": confidence,
         "guaranteed": guaranteed,
         "method": spec,
+        **_unit(domain),
         "remarks": _remarks(domain, processed) if asked.mean else [],
     }
     grid = _table(frame, heads, domain, title)
@@ -108,9 +113,13 @@ def told(
 
 
 def told_apart(
-    first: Aggregator, second: Aggregator, asked: Asked, confidence: float = 0.95
+    first: Aggregator,
+    second: Aggregator,
+    asked: Asked,
+    confidence: float = 0.95,
+    called: tuple[str, str] | None = None,
 ) -> Answer:
-    """How much larger each number is in the first of two collections."""
+    """How much larger each number is in the first of two collections, as they are `called`."""
     require(0 < confidence < 1, "`confidence`", "must be between 0 and 1", confidence)
     domain = first.plan.domain
     if domain.describe() | {"name": ""} != second.plan.domain.describe() | {"name": ""}:
@@ -121,22 +130,18 @@ def told_apart(
     both = [Questions(e.frequencies, e.noise, domain)
             for e in (first.estimate(), second.estimate())]  # fmt: skip
     rows = []
-    for called, on_line, ask in asked.each():
+    for question, on_line, ask in asked.each(domain):
         one, other = (ask(each, level=confidence) for each in both)
         low, high = _apart(ask, both, confidence)
-        rows.append((called, on_line, one.value, other.value, one.value - other.value, low, high))
+        rows.append((question, on_line, one.value, other.value, one.value - other.value, low, high))
     keys = "question", "on_line", "first", "second", "difference", "low", "high"
     frame = pl.DataFrame(rows, schema=keys, orient="row")
+    about = {**both_sides(first, second, called), "confidence": confidence, **_unit(domain)}
     title = (
-        f"{first.plan.name} ({first.n:,} reports) minus {second.plan.name} ({second.n:,}); "
-        f"intervals with confidence {confidence:.4g}, each, for those who reported ({NORMAL})"
+        f"{minus(about)}; intervals with confidence {confidence:.4g}, each, for those who reported "
+        f"({NORMAL})"
     )
     grid = _table(frame, {key: key for key in keys[2:]}, domain, title)
-    about = {
-        "first": {"collection": first.plan.name, "n": first.n},
-        "second": {"collection": second.plan.name, "n": second.n},
-        "confidence": confidence,
-    }
     return Answer([grid], {**about, "answers": frame.drop("on_line")})
 
 
@@ -155,13 +160,15 @@ def _apart(ask: Ask, both: Sequence[Questions], confidence: float) -> tuple[floa
 
 def _table(frame: pl.DataFrame, heads: dict[str, str], domain: Domain, title: str) -> Any:
     """People read dates as dates, and shares in five digits."""
-    dates = isinstance(domain, Bins) and domain.dates
+    apart = ("difference", "low", "high") if "difference" in heads else ()
 
     def shown(row: dict[str, Any], key: str) -> str:
         number = row[key]
         if not row["on_line"]:
             return f"{number:.5f}"
-        return day(round(number)) if dates and key != "difference" else f"{number:,.6g}"
+        if key in apart:
+            return f"{number:,.6g} days" if domain.in_days else f"{number:,.6g}"
+        return domain.said(number, "{:,.6g}".format)
 
     rows = [{"question": row["question"], **{key: shown(row, key) for key in heads}}
             for row in frame.iter_rows(named=True)]  # fmt: skip
@@ -169,16 +176,23 @@ def _table(frame: pl.DataFrame, heads: dict[str, str], domain: Domain, title: st
     return table(pl.DataFrame(rows), columns, title=title)
 
 
+def _unit(domain: Domain) -> dict[str, str]:
+    """What programs must know of places on a line of dates, for they get numbers."""
+    return {"unit": "days since 1970-01-01"} if domain.in_days else {}
+
+
 def _remarks(domain: Domain, processed: FloatArray) -> list[str]:
     """What must be known of the ends of a range to read a mean."""
     if not isinstance(domain, Bins):
         return []
-    said = ["A mean takes everybody at the middle of a bin."]
+    opens = any(map(isinf, domain.edges))
+    inner = ", and in a bin without an end at the end that it has" if opens else ""
+    said = [f"A mean takes everybody at the middle of a bin{inner}."]
     ends = ("first", 0, 1, domain.edges[0]), ("last", -1, -2, domain.edges[-1])
     for which, code, beside, end in ends:
         share, neighbour = float(processed[code]), float(processed[beside])
         if isinf(end):
-            said.append(f"The {which} bin is open, {share:.2%} are in it: taken at its inner end.")
+            said.append(f"The {which} bin is open: {share:.2%} are in it.")
         elif share > max(AT_AN_END[0], AT_AN_END[1] * neighbour):
             said.append(
                 f"{share:.2%} are in the {which} bin: if numbers beyond were clipped to it, so is "

@@ -54,6 +54,11 @@ def bin_numbers(users: Users, reading: Reading) -> Dataset:
     else:
         edges, closed = _given_edges(reading.bins or (), line.dates), False
     domain = Bins(edges, closed, line.dates, name=users.title or VALUE)
+    if reading.clip:
+        beyond, domain = users.frame.filter(cell(domain, VALUE).is_null()), domain.clipped()
+        people = pl.col(COUNT).sum() if COUNT in users.schema() else pl.len()
+        if clipped := users.collect(beyond.select(people)).item():
+            users = users.noting(f"{plural(clipped, 'person')} outside the range clipped to it.")
     return _count_cells(users, cell(domain, VALUE), domain, reading)
 
 

@@ -96,6 +96,9 @@ class Reading:
     within
         Range to cut into bins (low:high) or a grid (low:high,low:high), without its upper end;
         people outside are left out. Default: what occurs.
+    clip
+        Count a number below the range of `bins` in the first bin and one above it in the last,
+        which take everything from there on.
     ordered
         The order of the values means something, as it does for bins, dates and decimals anyway;
         whole numbers alone are labels, such as ids.
@@ -131,6 +134,7 @@ class Reading:
     bins: Cut | tuple[Point, ...] | None = None
     grid: tuple[int, int] | None = None
     within: tuple[Range, ...] | None = None
+    clip: bool = False
     ordered: bool = False
     missing: Missing = "refuse"
     na: str | None = None
@@ -184,7 +188,7 @@ class Reading:
             )
 
     def _require_types(self) -> None:
-        for name in ("header", "counts", "ordered", "keep_values"):
+        for name in ("header", "counts", "clip", "ordered", "keep_values"):
             flag = getattr(self, name)
             fits = isinstance(flag, bool) or (flag is None and name == "header")
             require(fits, f"`{name}`", "is True or False", flag)
@@ -222,6 +226,8 @@ class Reading:
         require(len(names) > 1, "`columns`", "are two or more; `column` is one", names)
 
     def _require_range(self) -> None:
+        if self.clip and self.bins is None:
+            raise InvalidParameter("`clip` is for `bins` of numbers: give both.")
         if self.within is None:
             return
         if self.bins is None and self.grid is None:
@@ -260,7 +266,7 @@ class Column:
 
 
 OF_COLUMN = (  # what is said of one column among several, and not of their file
-    *("labels", "bins", "within", "top", "other", "domain", "domain_size", "ordered"),
+    *("labels", "bins", "within", "clip", "top", "other", "domain", "domain_size", "ordered"),
     *("decimal", "date_format"),
 )
 

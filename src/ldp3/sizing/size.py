@@ -16,7 +16,6 @@ from ldp3.arrays import FloatArray
 from ldp3.collection.plan_file import ledger
 from ldp3.datasets.loading import load_all
 from ldp3.domain import Domain, Integers
-from ldp3.edges import number_in
 from ldp3.errors import (
     InvalidParameter,
     as_path,
@@ -75,6 +74,8 @@ class Size:
     shuffled
         What holds for the best protocol if a trusted shuffler mixes the reports: once, and in all
         rounds. Empty if no δ was given.
+    unit
+        That of a mean, where it is known: days, of dates.
     """
 
     asked: Asked
@@ -91,6 +92,7 @@ class Size:
     simulated: bool
     source: str
     shuffled: tuple[Shuffled, ...] = ()
+    unit: str = ""
 
     @property
     def best(self) -> Option:
@@ -291,6 +293,7 @@ def size(
         aim.simulated,
         aim.source(oracle, best.users),
         tuple(oracle.shuffled(best.users, float(delta or 0), count) for count in counts),
+        "days" if goal == "mean" and domain.in_days else "",
     )
 
 
@@ -375,9 +378,12 @@ def _goal(
         if domain.line is None or not domain.ordered:
             raise InvalidParameter("A mean is of numbers in order, such as `bins`: these are not.")
         return QueryGoal(*about, domain.line)
-    if ends := _range(name):
+    if _people(name):
+        side, *ends = name.split(":")
+        given = {side: tuple(ends) if side == "between" else ends[0]}
         asked = Questions(frequencies, Noise(1.0), domain)
-        return QueryGoal(*about, asked.chosen(None, None, ends).astype(np.float64))
+        chosen = asked.chosen(*map(given.get, ("above", "below", "between")))  # type: ignore[arg-type]
+        return QueryGoal(*about, chosen.astype(np.float64))
     if name == "value":
         return ValueGoal(*about, place)
     if name == "l1":
@@ -391,24 +397,14 @@ def _goal(
     )
 
 
-def _range(goal: str) -> tuple[float, float] | None:
-    """From where to where the people are whose share is the goal, if it is one."""
-    side, *ends = goal.split(":")
-    numbers = [number_in(end) for end in ends]
-    if side not in ("above", "below", "between") or None in numbers:
-        return None
-    if len(numbers) != (2 if side == "between" else 1):
-        return None
-    low, high = numbers[0], numbers[-1]
-    return (-inf if side == "below" else low), (inf if side == "above" else high)  # type: ignore[return-value]
-
-
 def _people(goal: str) -> str:
-    """Whose share is the goal, in words."""
-    low, high = _range(goal) or (-inf, inf)
-    if high == inf:
-        return f"from {low:g} on"
-    return f"below {high:g}" if low == -inf else f"from {low:g} to {high:g}"
+    """Whose share is the goal, in words; nothing where none is."""
+    side, *ends = goal.split(":")
+    said = _RANGES.get(side, "")
+    return said.format(*ends) if said.count("{}") == len(ends) else ""
+
+
+_RANGES = {"above": "from {} on", "below": "below {}", "between": "from {} to {}"}
 
 
 def _headline(found: Size) -> str:
@@ -425,7 +421,7 @@ def _headline(found: Size) -> str:
         }
         wrong = f"{off} of collections have the {top} most frequent values in the wrong order"
         told = answers.get(found.goal, wrong)
-        if _range(found.goal):
+        if _people(found.goal):
             told = f"{off} at {sure} for the share of people {_people(found.goal)}"
         return f"{told}, with {taken} ({users}, ε = {best.epsilon:g}, d = {found.d:,})."
     wishes = {
@@ -435,7 +431,7 @@ def _headline(found: Size) -> str:
     }
     order = f"the {top} most frequent values in the right order, but for {off} of collections"
     wish = wishes.get(found.goal, order)
-    if _range(found.goal):
+    if _people(found.goal):
         wish = f"the share of people {_people(found.goal)} to {off} at {sure}"
     if found.asked == "users":
         given = f"ε = {best.epsilon:g}, d = {found.d:,}"
@@ -448,8 +444,9 @@ def _headline(found: Size) -> str:
 def _error(found: Size, error: float) -> str:
     """As its goal counts it."""
     if found.goal in ("l1", "mean"):
-        return number(error) if found.goal == "l1" else f"± {number(error)}"
-    if found.goal != "value" and not _range(found.goal):
+        unit = found.unit.removesuffix("s") if number(error) == "1" else found.unit
+        return number(error) if found.goal == "l1" else f"± {number(error)} {unit}".rstrip()
+    if found.goal != "value" and not _people(found.goal):
         return percent(error, 3)
     points = number(100 * error)
     return f"± {points} percentage {'point' if points == '1' else 'points'}"
