@@ -242,6 +242,8 @@ def test_a_goal_chooses_the_protocol_and_says_why(folder: Path, run: Run) -> Non
         assert f"for --goal {goal}: " in out
         assert Plan.load(folder / "g.json").protocol == protocol
         (folder / "g.json").unlink()
+    code, out, _ = run("plan --goal quantiles -e 1 --bins 9 --within 0:9 -o g.json")
+    assert "if 4,683 people or more report: say how many with --population" in out
     for wrong, said in (
         ("plan -p sw --goal mean -e 1 --bins 9 --within 0:9 -o x.json", "and not both"),
         ("plan -e 1 --bins 9 --within 0:9 -o x.json", "A protocol is needed"),

@@ -260,10 +260,12 @@ def _suited(goal: Goal, epsilon: float, population: int | None) -> tuple[str, st
     require(epsilon > 0, "`epsilon`", "must be > 0", epsilon)
     if goal == "mean":
         return "sw", "the average report of SW tells the mean best"
-    told = inf if population is None else population * tanh(epsilon / 2) ** 2
-    if told < FEW:
+    enough = ceil(FEW / tanh(epsilon / 2) ** 2)
+    if population is not None and population < enough:
         return "sw", "so few reports tell the coarse shape only, which SW does best"
-    return MIXTURE, "half of the people tell the coarse shape, half the steps in it"
+    why = "half of the people tell the coarse shape, half the steps in it"
+    unsaid = f" (if {enough:,} people or more report: say how many with --population)"
+    return MIXTURE, why + ("" if population else unsaid)
 
 
 def _values(
