@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from hashlib import sha256
 from itertools import accumulate
 from pathlib import Path
@@ -153,3 +155,10 @@ def test_the_table_of_sizes_is_right() -> None:
             plan = Plan("x", suited(spec, 128), spec, 1.0)
             assert (plan.wire.payload_bytes, plan.report_bytes) == (int(payload), int(size))
             assert int(tag) == plan.report_bytes - plan.wire.payload_bytes
+
+
+def test_a_plan_that_is_not_there_is_said_in_one_line(tmp_path: Path) -> None:
+    line = [sys.executable, "-m", "ldp3.collection.vectors", "vectors.json", "missing.json"]
+    done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "missing.json: there is no such file.\n")
+    assert not list(tmp_path.iterdir())

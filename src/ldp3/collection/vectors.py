@@ -27,7 +27,7 @@ from ldp3.collection.plan import Plan, deployable
 from ldp3.collection.wire import VERSION
 from ldp3.domain import Bins, Domain, Grid, Integers, Labels, Records
 from ldp3.edges import as_edges
-from ldp3.errors import InvalidValue
+from ldp3.errors import InvalidValue, LDPError
 from ldp3.files import write_text
 from ldp3.kinds import look_up
 from ldp3.protocols.base import FrequencyOracle
@@ -260,4 +260,7 @@ if __name__ == "__main__":
     if len(sys.argv) < 2:
         sys.exit("Name the file to write: python -m ldp3.collection.vectors FILE [PLAN]")
     file, *plan = sys.argv[1:]
-    write_text(Path(file), text(Plan.load(plan[0], plan[1:]) if plan else None))
+    try:
+        write_text(Path(file), text(Plan.load(plan[0], plan[1:]) if plan else None))
+    except LDPError as error:
+        sys.exit(str(error))

@@ -266,7 +266,7 @@ class Grouped(Layout):
         """Bytes of the number of a group; none, if there is one group."""
         return -(-(len(self.layouts) - 1).bit_length() // 8)
 
-    @property
+    @cached_property  # of many layouts, and asked for with each of them
     def bits(self) -> int:
         return 8 * (self.head + max(layout.size for layout in self.layouts))
 
