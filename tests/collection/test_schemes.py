@@ -25,7 +25,7 @@ from ldp3.collection.wire import IMPOSSIBLE, TAG_BYTES
 from ldp3.errors import InvalidData, InvalidParameter, InvalidValue
 from ldp3.randomness import WORDS, Words
 from ldp3.reading.options import Reading
-from ldp3.schemes.base import Scheme
+from ldp3.schemes.base import Scheme, View
 
 PLUGIN = Path(__file__).parent / "lots.py"
 FALSE_ALARM = 1e-6  # of each statistical assertion
@@ -115,6 +115,18 @@ def test_an_edited_group_is_refused_in_one_line_even_with_a_new_identifier(
             Plan.read(wrong, "plan", [PLUGIN])
         assert "\n" not in str(refused.value)
     assert what
+
+
+@pytest.mark.parametrize(
+    ("parts", "share"),
+    [
+        (((0, None), (0, None)), WORDS), (((3, None),), WORDS), (((-1, None),), WORDS),
+        (((0, 4),), WORDS), (((0, 1.5),), WORDS), ((), WORDS), (((0, None),), float(WORDS)),
+    ],
+)  # fmt: skip
+def test_groups_that_cannot_be_are_refused_as_those_of_a_file(parts: Any, share: Any) -> None:
+    with pytest.raises(InvalidParameter, match="a view of its attributes and a share"):
+        people(groups=[(View(parts), share, "grr")])
 
 
 def test_a_scheme_is_for_the_attributes_it_is_made_for() -> None:

@@ -27,6 +27,7 @@ from ldp3.errors import (
     require,
     several,
     short,
+    whole,
 )
 from ldp3.files import read_json, real_path, write_text
 from ldp3.kinds import find, name_of
@@ -221,6 +222,8 @@ class Plan:
         """The groups that were given, each with an oracle of the whole ε."""
         made = []
         for view, share, spec in self.groups or ():
+            sound = view.suits(scheme.sizes) and whole(share, 1)
+            require(sound, self, "a group has a view of its attributes and a share", (view, share))
             d = view.size(scheme.sizes)
             oracle = build_oracle(spec, *self.modules, epsilon=self.epsilon, d=d)
             made.append(Group(view, share, oracle))

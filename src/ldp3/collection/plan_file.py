@@ -132,13 +132,11 @@ def _planned(group: dict[str, Any], domains: Sequence[Domain], source: str) -> t
     parts = []
     for part in view:  # type: ignore[union-attr]
         name, bins = part if isinstance(part, list) and len(part) == 2 else (None, None)
-        number = numbers.get(name) if isinstance(name, str) else None
-        if number is None or not (bins is None or whole(bins, 1, domains[number].d)):
-            raise _wrong(source, "view", view)
-        parts.append((number, bins))
-    if len(dict(parts)) < len(parts):
+        parts.append((numbers.get(name, -1) if isinstance(name, str) else -1, bins))
+    asked = View(tuple(parts))
+    if not asked.suits([domain.d for domain in domains]):
         raise _wrong(source, "view", view)
-    return View(tuple(parts)), int(str(share)), group["protocol"]
+    return asked, int(str(share)), group["protocol"]
 
 
 def require_same(given: dict[str, Any], expected: dict[str, Any], source: str) -> None:

@@ -26,6 +26,7 @@ from ldp3.errors import (
     require_codes,
     require_generator,
     require_histogram,
+    whole,
 )
 from ldp3.kernels.transforms import places
 from ldp3.noise import Channel
@@ -59,6 +60,14 @@ class View:
     def sizes(self, sizes: Sequence[int]) -> list[int]:
         """How many bins or values each of its attributes has; `sizes` are those of the records."""
         return [sizes[a] if bins is None else bins for a, bins in self.parts]
+
+    def suits(self, sizes: Sequence[int]) -> bool:
+        """Whether it is of different attributes, each in no more bins than it has values."""
+        different = len(dict(self.parts)) == len(self.parts) > 0
+        return different and all(
+            whole(a, 0, len(sizes) - 1) and (bins is None or whole(bins, 1, sizes[a]))
+            for a, bins in self.parts
+        )
 
     def size(self, sizes: Sequence[int]) -> int:
         """How many cells there are."""
