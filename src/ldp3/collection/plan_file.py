@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ldp3.collection.wire import VERSION
-from ldp3.domain import Domain
+from ldp3.domain import Domain, read_domain
 from ldp3.errors import InvalidData, InvalidParameter, short, whole
 from ldp3.files import read_json
 from ldp3.schemes.base import View
@@ -98,7 +98,7 @@ def options_in(fields: dict[str, Any], source: str) -> dict[str, Any]:
         if key not in fields:
             raise InvalidData(f"{source}: {key!r} is missing; {AGAIN}.")
     attributes, groups = (_listed(fields, key, source) for key in ("attributes", "groups"))
-    domains = [Domain.read(one, f"{source}: 'attributes'") for one in attributes]
+    domains = [read_domain(one, f"{source}: 'attributes'") for one in attributes]
     if not isinstance(fields["epsilon"], float):  # 1 and 1.0 have different identifiers
         raise _wrong(source, "epsilon", fields["epsilon"])
     if not all(isinstance(one, dict) and isinstance(one.get("protocol"), str) for one in groups):

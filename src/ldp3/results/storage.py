@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from ldp3.answers import read_csv, write_csv
-from ldp3.domain import Domain, Records
+from ldp3.domain import Records, read_domain
 from ldp3.errors import InvalidData, InvalidParameter, short, whole
 from ldp3.files import read_json, seal, sync_file, sync_folder, whole_file, write_lines
 from ldp3.people import Dataset, Marginals, Table
@@ -151,7 +151,7 @@ def _read_dataset(given: object, source: str) -> Dataset:
         raise InvalidData(f"{source!r}: the name of a dataset is a text, got {short(name, 60)}.")
     if not isinstance(users, list) or not all(whole(each, 0, 2**62) for each in users):
         raise InvalidData(f"{source!r}: `users`, how many hold each value, are whole numbers.")
-    domain, counts = Domain.read(given["domain"], source), np.array(users, dtype=np.int64)
+    domain, counts = read_domain(given["domain"], source), np.array(users, dtype=np.int64)
     if "records" not in given:
         return Dataset(name, domain, counts)
     try:
