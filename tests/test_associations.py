@@ -10,11 +10,12 @@ from scipy.stats import binom, chi2
 
 from ldp3 import Labels, LDPError, Records, stream
 from ldp3.arrays import FloatArray
-from ldp3.associations import Association, associated, fieller, shares_within
+from ldp3.associations import Association, associated, shares_within
 from ldp3.errors import InvalidData
+from ldp3.questions import fieller
 from ldp3.schemes.attributes import Groups
 from ldp3.schemes.spl import SPL
-from ldp3.tables import Tables
+from ldp3.tables import TableNoise, Tables
 from ldp3.verification.base import ALPHA
 
 ROWS, COLUMNS = np.array([0.5, 0.3, 0.2]), np.array([0.4, 0.3, 0.2, 0.1])
@@ -68,6 +69,56 @@ def test_intervals_hold(truth: FloatArray, epsilon: float) -> None:
     assert shares >= binom.ppf(ALPHA, RUNS, 0.92)
 
 
+def falling(*sizes: int) -> list[FloatArray]:
+    """Margins with 1, 1/2, 1/3 … of people."""
+    return [1 / np.arange(1, d + 1) / (1 / np.arange(1, d + 1)).sum() for d in sizes]
+
+
+def mostly(d: int, first: float) -> FloatArray:
+    """A margin where nearly all hold the first value."""
+    return np.append(first, np.full(d - 1, (1 - first) / (d - 1)))
+
+
+@pytest.mark.parametrize(
+    ("margins", "epsilon", "people"),
+    [
+        (falling(9, 5, 2), 4.0, 1_000),  # 22 % were rejected, for rare cells seemed certain
+        ([mostly(2, 0.97), mostly(30, 0.9)], 4.0, 50_000),  # 20 %: noise chose whom to merge
+        ([mostly(2, 0.97), mostly(30, 0.9)], 2.0, 50_000),  # 7.5 %: of pgr the mean law was taken
+    ],
+    ids=["rare cells", "rare values", "pgr"],
+)
+def test_the_level_holds_where_values_are_rare(
+    margins: list[FloatArray], epsilon: float, people: int
+) -> None:
+    runs, truth = 150, margins[0]
+    for one in margins[1:]:
+        truth = np.multiply.outer(truth, one)
+    scheme = Groups(epsilon, truth.size, truth.shape)
+    rejected = 0
+    for run in range(runs):
+        rng = stream(run, "rare", str(people))
+        tables = scheme.tables(scheme.simulate(rng.multinomial(people, truth.ravel()), rng))
+        rejected += tables.association(0, 1).found
+    assert rejected <= binom.isf(ALPHA, runs, 0.06)
+
+
+def test_the_covariance_of_pgr_is_exact_where_nearly_all_hold_one_value() -> None:
+    truth = np.outer(mostly(2, 0.97), mostly(30, 0.9))
+    scheme = Groups(2.0, 60, (2, 30))
+    assert "PGR" in {type(group.oracle).__name__ for group in scheme.groups}
+    runs, sums, rng = 400, stream(1).normal(size=(6, 60)), stream(0)
+    made = [scheme.tables(scheme.simulate(rng.multinomial(50_000, truth.ravel()), rng))
+            for _ in range(runs)]  # fmt: skip
+    found = np.array([sums @ tables[0, 1].frequencies for tables in made])
+    noise = made[0][0, 1].noise
+    assert isinstance(noise, TableNoise)
+    stated = np.diag(noise.of_population(sums, truth))
+    ratios = (runs - 1) * found.var(axis=0, ddof=1) / stated
+    assert (chi2.sf(ratios, runs - 1) > ALPHA).all()
+    assert (chi2.cdf(ratios, runs - 1) > ALPHA).all()
+
+
 def test_what_goes_together_is_found() -> None:
     found = collected(TILTED, 3.0, 0)[0].association(0, 1)
     assert found.found
@@ -76,18 +127,20 @@ def test_what_goes_together_is_found() -> None:
 
 
 def test_rare_rows_are_merged_or_nothing_is_told() -> None:
-    def noise(queries: FloatArray) -> FloatArray:
+    def noise(queries: FloatArray, truth: FloatArray) -> FloatArray:
         return 1e-4 * queries @ queries.T
 
     table = np.array([[0.3, 0.29], [0.2, 0.19], [0.01, 0.01]])
-    some = associated(table, noise)
+    some = associated(table, noise, 1_000)
     assert some.merged == 2  # the rare one and the least of the others
     assert (some.v, some.high) == (None, 1.0)
-    told = associated(np.array([[0.5, 0.48], [0.01, 0.01]]), noise)
-    assert (told.p_value, told.v, told.found) == (None, None, False)
-    assert "cannot be told" in str(told)
+    told = associated(np.array([[0.5, 0.48], [0.01, 0.01]]), noise, 1_000)
+    assert (told.v, told.low, told.found) == (None, None, False)
+    assert told.needed == 8_000  # 0.02 is √2 standard deviations, and four are needed
+    assert "too few people to tell how much" in str(told)
+    assert "about 8,000 or more" in str(told)
     with pytest.raises(InvalidData, match="takes too long"):
-        associated(np.full((60, 60), 1 / 3600), noise)
+        associated(np.full((60, 60), 1 / 3600), noise, 1_000)
     assert "may be independent" in str(Association(0.3, 0.1, 0.0, 0.2, 0.95))
 
 
@@ -115,7 +168,7 @@ def test_shares_have_names() -> None:
     frame = tables.share("page", by="country").to_frame()
     assert frame.row(1)[:2] == ("a", "x")
     assert ((frame["low"] <= frame["share"]) & (frame["share"] <= frame["high"])).all()
-    with pytest.raises(LDPError, match="of different attributes"):
+    with pytest.raises(LDPError, match="A table is of different attributes, got"):
         tables.share("page", by="page")
     spl = SPL(2.0, 24, domain.sizes)
     with pytest.raises(LDPError, match="not known how the errors"):
@@ -126,3 +179,12 @@ def test_rows_without_names_are_numbered() -> None:
     found = shares_within(np.array([[0.2, 0.3], [0.0, 0.5]]), lambda q: 1e-6 * q @ q.T)
     assert found.share.ravel().tolist() == pytest.approx([0.4, 0.6, 0, 1], abs=1e-9)
     assert found.to_frame()["among"].to_list() == ["0", "0", "1", "1"]
+
+
+def test_shares_of_a_row_that_may_be_empty_are_not_told() -> None:
+    table = np.array([[0.5, 0.48], [0.03, -0.01], [-0.01, 0.01]])
+    found = shares_within(table, lambda q: 1e-3 * q @ q.T)
+    assert found.share[0].sum() == pytest.approx(1)
+    assert np.isnan(found.share[1:]).all()
+    assert found.to_frame()["share"].null_count() == 4
+    assert (found.low[1:] == 0).all()

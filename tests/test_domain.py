@@ -339,7 +339,7 @@ def test_a_record_is_coded_from_names_or_in_order() -> None:
 @pytest.mark.parametrize(
     ("record", "said"),
     [
-        ({"sex": "f"}, "A record says every attribute: age lacks"),
+        ({"sex": "f"}, "A record has every attribute, this one no age"),
         ({"sex": "f", "agee": 3}, "A record here has no 'agee'. Did you mean 'age'"),
         ({"sex": "x", "age": 3}, "sex: 'x' is not in the domain (2 labels)."),
         (["f"], "A record has sex, age, got ['f']"),

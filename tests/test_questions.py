@@ -57,6 +57,28 @@ def test_a_mean_by_hand() -> None:
     assert mean.high - mean.value == pytest.approx(1.959964 * np.sqrt(variance), rel=1e-6)
 
 
+def test_who_gives_no_answer_is_left_out_of_a_mean() -> None:
+    # 0.5 below 1, 0.25 from 1 to 2, and 0.25 without an answer
+    some = known(Bins([0, 1, 2], other="no answer"))
+    mean = some.mean()
+    assert mean.value == pytest.approx((0.5 * 0.5 + 0.25 * 1.5) / 0.75)
+    assert mean.low < mean.value < mean.high
+    assert some.share(above=1).value == pytest.approx(1 / 3)
+    assert some.quantile(0.5).value == pytest.approx(0.75)
+
+
+def test_the_mean_among_those_who_answer_lies_in_its_interval_as_often_as_said() -> None:
+    histogram, runs = np.array([300, 500, 200, 1_000]), 200
+    oracle, domain = ldp3.oracle("grr", epsilon=1.0, d=4), Bins([0, 10, 20, 40], other="none")
+    truth = (300 * 5 + 500 * 15 + 200 * 30) / 1_000
+    held = 0
+    for run in range(runs):
+        found = oracle.estimate(oracle.simulate(histogram, stream(run, "answered")))
+        mean = replace(found, domain=domain).mean()
+        held += mean.low <= truth <= mean.high
+    assert binom.ppf(1e-6, runs, 0.95) <= held
+
+
 def test_shares_by_hand() -> None:
     assert known().share(above=10).value == pytest.approx(0.5)
     assert known().share(below=20).value == pytest.approx(0.75)
@@ -100,8 +122,8 @@ def test_the_ends_of_an_interval_are_values_that_there_are() -> None:
         (lambda: known().mean(level=1.0), "must be between 0 and 1"),
         (lambda: known(Labels(["a", "b", "c"])).mean(), "goes by an order, and 3 labels have none"),
         (
-            lambda: known(Bins([0, 1, 2], other="none")).quantile(0.5),
-            "in which 'none' has no place",
+            lambda: known(Bins([0, 1, 2], other="none")).mean(guaranteed=True),
+            "an interval is not guaranteed",
         ),
         (lambda: known(Labels(["a", "b", "c"], ordered=True)).mean(), "A mean needs numbers"),
         (lambda: known(noise=Support(0.5, 0.25)).mean(), "how the errors of different values hang"),

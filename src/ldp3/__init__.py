@@ -139,21 +139,20 @@ def scheme(
     from dataclasses import replace
 
     from ldp3.domain import Records
-    from ldp3.errors import InvalidParameter, several
+    from ldp3.errors import InvalidParameter
     from ldp3.protocols.base import build_oracle
-    from ldp3.schemes.attributes import RecordScheme
+    from ldp3.schemes.attributes import RecordScheme, by_number, numbered
 
     domain = getattr(table, "domain", table)
     if not isinstance(domain, Records):
         raise InvalidParameter("A scheme is for a Table, or for Records: ldp3.load(…, columns=…).")
+    spec = by_number(spec, domain) if isinstance(spec, str) else spec
     made = build_oracle(spec, epsilon=epsilon, d=domain.d, sizes=domain.sizes)
     if not isinstance(made, RecordScheme):
         raise InvalidParameter(f"{type(made).__name__} says no tables: use groups, smp or pairs.")
     if targets is None:
         return made
-    wanted = [targets] if isinstance(targets, int) else several(targets, "targets")
-    numbers = (t if isinstance(t, int) else tuple(map(domain.number, t)) for t in wanted)
-    return replace(made, targets=tuple(numbers))
+    return replace(made, targets=numbered(targets, domain))
 
 
 def postprocess(spec: "str | type[PostProcessor] | PostProcessor") -> "PostProcessor":

@@ -110,7 +110,7 @@ class Table:
 
     def said(self, signs: Mapping[Mark, str], legend: str | None = None) -> str:
         """What stands below it: the legend, the marks that are in it, the note."""
-        there = {mark for row in self.cells for cell in row for mark in cell.marks}
+        there = {mark for _, row in self.rows for cell in row for mark in cell.marks}
         marks = [f"{signs[mark]} {words}" for mark, words in self.marks.items() if mark in there]
         explained = f"{', '.join(marks)}." if marks else ""
         said = self.legend if legend is None else legend
@@ -254,11 +254,12 @@ class _Text(_Writer):
         return f"{lines}\n{'─' * max(map(len, lines.split(chr(10))))}"
 
     def table(self, part: Table) -> str:
-        marked = any(cell.marks for row in part.cells for cell in row)
+        cells = part.cells
+        marked = any(cell.marks for row in cells for cell in row)
         last = len(part.rows) - part.footers
         rows = [
             [row[0].text, *(self._cell(cell, marked, quiet=place > last) for cell in row[1:])]
-            for place, row in enumerate(part.cells)
+            for place, row in enumerate(cells)
         ]
         said = part.said({"best": "**", "tied": "≈", "row": "*"})
         words = [wrapped(one, self.width) if one else "" for one in (part.title, said)]

@@ -6,7 +6,8 @@ table. With $r$ and $c$ the margins of the table $f$ and $g = f - r c^T$:
 
 - *Independence*: Wald's statistic $W = g^T Σ^+ g$ with $Σ$ the covariance of $g$, to first order
   in the errors and with the product of the errors of both margins, against the $χ^2$ law with
-  $(a-1)(b-1)$ degrees of freedom.
+  $(a-1)(b-1)$ degrees of freedom. $Σ$ is that of a population whose table is $r c^T$: at the
+  estimate itself, cells that seem rare would seem certain, too, and the test rejects too often.
 - *Cramér's V*: $V^2 = φ^2 / (\min(a, b) - 1)$ with $φ^2 = \sum g^2 / (r c)$, less what noise adds
   to it in the mean; the interval inverts a scaled $χ^2$ law with the right mean and variance.
 - *Shares within a row*, $f_{ij} / r_i$: Fieller's interval, which is right even where the row may
@@ -29,13 +30,16 @@ import numpy as np
 
 from ldp3.arrays import BoolArray, FloatArray
 from ldp3.errors import InvalidData, needing_full, require_share
+from ldp3.questions import fieller
 
 if TYPE_CHECKING:
     import polars as pl
 
 Covariance = Callable[[FloatArray], FloatArray]  # of weighted sums, one row of weights each
+CovarianceAt = Callable[[FloatArray, FloatArray], FloatArray]  # the same, if this is the table
 MOST_CELLS = 2_500  # of a test: it takes their number to the third power
 CLEAR = 4.0  # standard deviations above zero where a margin may be divided by
+NOTHING = 1e-9  # of the largest variance: a direction that cannot vary
 
 
 @dataclass(frozen=True)
@@ -50,35 +54,43 @@ class Association:
         Cramér's V, from 0 (independent) to 1 (one tells the other), and its interval of `level`.
         None where it cannot be told; all are, where too few rows or columns stand above noise.
     merged
-        How many rows and columns were too rare to stand alone, and count as one. Then only a lower
-        end of V is known: what they have to do with each other is not in it.
+        How many rows and columns were too rare for V, and count as one in it. Then only a lower end
+        of V is known: what they have to do with each other is not in it.
+    needed
+        About how many people it takes to tell V, where that is not told.
     """
 
-    p_value: float | None
+    p_value: float
     v: float | None
     low: float | None
     high: float | None
     level: float
     merged: int = 0
+    needed: int | None = None
 
     @property
     def found(self) -> bool:
         """Whether independence is ruled out, at one in twenty."""
-        return self.p_value is not None and self.p_value < 0.05
+        return self.p_value < 0.05
 
     def __str__(self) -> str:
-        if self.p_value is None:
-            return "Whether they go together cannot be told: too few values stand above the noise."
         said = "They go together" if self.found else "They may be independent"
         p = "p < 0.001" if self.p_value < 0.001 else f"p = {self.p_value:.2g}"
-        if self.v is None:
+        if self.v is not None:
+            strength = f"Cramér's V {self.v:.2f} ({self.low:.2f} to {self.high:.2f})"
+        elif self.low is not None:
             strength = f"Cramér's V is {self.low:.2f} or more, {self.merged} rare values as one"
         else:
-            strength = f"Cramér's V {self.v:.2f} ({self.low:.2f} to {self.high:.2f})"
+            strength = (
+                f"too few people to tell how much, as few values stand above the noise: it takes "
+                f"about {self.needed:,} or more"
+            )
         return f"{said} ({p}); {strength}."
 
 
-def associated(table: FloatArray, covariance: Covariance, level: float = 0.95) -> Association:
+def associated(
+    table: FloatArray, covariance: CovarianceAt, n: int, level: float = 0.95
+) -> Association:
     """What a table of two attributes says of them; `covariance` is that of its cells' sums."""
     require_share("level", level)
     if table.size > MOST_CELLS:
@@ -86,19 +98,16 @@ def associated(table: FloatArray, covariance: Covariance, level: float = 0.95) -
             f"A test of {table.size:,} cells takes too long: at most {MOST_CELLS:,}; collect with "
             f"fewer values (bins, top)."
         )
-    rows, columns = _merged(table, covariance)
-    few = min(rows.sum(axis=1).size, columns.sum(axis=1).size)
+    p_value, likely = independence(table, covariance), _nearest(table)
+    margins = [(sums @ table.ravel(), covariance(sums, likely)) for sums in _margins(table.shape)]
+    rows, columns = (_merged(*one) for one in margins)
     merged = sum(len(m[0]) - len(m) + 1 for m in (rows, columns) if len(m) < len(m[0]))
-    if few < 2:
-        return Association(None, None, None, None, level, merged)
+    if min(len(rows), len(columns)) < 2:
+        needed = int(float(f"{n * max(_times(*one) for one in margins):.2g}"))
+        return Association(p_value, None, None, None, level, merged, needed)
     small = rows @ table @ columns.T
     both = np.kron(rows, columns)
-
-    def spread(queries: FloatArray) -> FloatArray:
-        return covariance(queries @ both)
-
-    p_value = independence(small, spread)  # of rare values the law of the test is not known
-    v, low, high = cramer(small, spread, level)
+    v, low, high = cramer(small, lambda queries: covariance(queries @ both, likely), level)
     low = low if p_value < 1 - level else 0.0  # what may be independent may have none
     if not merged:
         return Association(p_value, v, low, high, level)
@@ -107,15 +116,24 @@ def associated(table: FloatArray, covariance: Covariance, level: float = 0.95) -
     return Association(p_value, None, least, 1.0, level, merged)
 
 
-def independence(table: FloatArray, covariance: Covariance) -> float:
+def independence(table: FloatArray, covariance: CovarianceAt) -> float:
     """The p-value of Wald's test that both attributes of a table are independent."""
     with needing_full("independence"):
         from scipy.special import chdtrc
-    apart, spread = _apart(table, covariance)
+    even = np.outer(_nearest(table.sum(axis=1)), _nearest(table.sum(axis=0)))
+    apart, spread = _apart(table, lambda queries: covariance(queries, even))
     free = (table.shape[0] - 1) * (table.shape[1] - 1)
-    values, vectors = np.linalg.eigh(spread)
-    far = (vectors[:, -free:].T @ apart.ravel()) ** 2 / np.maximum(values[-free:], 1e-300)
-    return float(chdtrc(free, far.sum()))
+    values, vectors = (part[..., -free:] for part in np.linalg.eigh(spread))
+    vary = values > NOTHING * values[-1]
+    far = (vectors[:, vary].T @ apart.ravel()) ** 2 / values[vary]
+    return float(chdtrc(vary.sum(), far.sum()))
+
+
+def _nearest(table: FloatArray) -> FloatArray:
+    """The distribution nearest to estimates, some of which are negative."""
+    falling = np.sort(table, axis=None)[::-1]
+    over = (np.cumsum(falling) - 1) / np.arange(1, table.size + 1)
+    return np.maximum(table - over[np.count_nonzero(falling > over) - 1], 0)
 
 
 def _apart(table: FloatArray, covariance: Covariance) -> tuple[FloatArray, FloatArray]:
@@ -167,25 +185,24 @@ def cramer(table: FloatArray, covariance: Covariance, level: float) -> tuple[flo
     return v, low, high
 
 
-def _merged(table: FloatArray, covariance: Covariance) -> tuple[FloatArray, FloatArray]:
-    """Sums of rows and of columns that stand clear of the noise: rare ones are taken as one."""
-    found = []
-    for margin, sums in zip(
-        (table.sum(axis=1), table.sum(axis=0)), _margins(table.shape), strict=True
-    ):
-        spread = covariance(sums)
-        rare = margin < CLEAR * np.sqrt(np.maximum(np.diag(spread), 0))
-        order, eye = np.argsort(margin), np.eye(len(margin))
-        while rare.any() and not rare.all() and not _clear(rare, margin, spread):
-            rare[order[np.argmin(rare[order])]] = True  # the least of the others
-        rest = rare[None].astype(float) if rare.any() else np.zeros((0, len(margin)))
-        found.append(np.concatenate([eye[~rare], rest]))
-    return found[0], found[1]
+def _merged(margin: FloatArray, spread: FloatArray) -> FloatArray:
+    """Sums of values that stand clear of the noise: rare ones are taken as one."""
+    rare = margin < CLEAR * np.sqrt(np.maximum(np.diag(spread), 0))
+    order, eye = np.argsort(margin), np.eye(len(margin))
+    while rare.any() and not rare.all() and _times(margin, spread, rare) > 1:
+        rare[order[np.argmin(rare[order])]] = True  # the least of the others
+    rest = rare[None].astype(float) if rare.any() else np.zeros((0, len(margin)))
+    return np.concatenate([eye[~rare], rest])
 
 
-def _clear(some: BoolArray, margin: FloatArray, spread: FloatArray) -> bool:
-    """Whether these together stand above the noise."""
-    return bool(margin[some].sum() >= CLEAR * spread[np.ix_(some, some)].sum() ** 0.5)
+def _times(margin: FloatArray, spread: FloatArray, some: BoolArray | None = None) -> float:
+    """How many times as many people these need to stand clear; all but the largest by default.
+
+    What is not above its noise at all may need any number: at least so many.
+    """
+    some = np.arange(len(margin)) != margin.argmax() if some is None else some
+    above = margin[some].sum() / max(spread[np.ix_(some, some)].sum(), 1e-300) ** 0.5
+    return float((CLEAR / max(above, 1.0)) ** 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +214,8 @@ class Shares:
     rows, columns
         The labels of the values that people have, and of those whose shares these are.
     share, low, high
-        One row each: unbiased numbers one over the other, and the ends of Fieller's interval.
+        One row each: unbiased numbers one over the other, and the ends of Fieller's interval. The
+        share is nan where nobody may be in the row: too few to tell.
     """
 
     rows: Sequence[str]
@@ -214,7 +232,7 @@ class Shares:
         among = [row for row in self.rows for _ in self.columns]
         columns = {"among": among, "label": list(self.columns) * len(self.rows)}
         numbers = {name: getattr(self, name).ravel() for name in ("share", "low", "high")}
-        return pl.DataFrame({**columns, **numbers})
+        return pl.DataFrame({**columns, **numbers}).with_columns(pl.col("share").fill_nan(None))
 
 
 def shares_within(
@@ -228,37 +246,16 @@ def shares_within(
     require_share("level", level)
     a, b = table.shape
     whole = table.sum(axis=1)
-    share = np.divide(table, whole[:, None], out=np.full((a, b), 0.5), where=whole[:, None] > 0)
-    low, high = np.empty((a, b)), np.empty((a, b))
+    share, low, high = np.full((3, a, b), np.nan)
     sums, z = _margins(table.shape)[0], NormalDist().inv_cdf((1 + level) / 2)
     for i in range(a):
         own = np.eye(b, table.size, i * b)
         spread = covariance(np.concatenate([own, sums[i : i + 1]]))
+        if whole[i] > z * max(float(spread[b, b]), 0.0) ** 0.5:  # somebody is in the row
+            share[i] = table[i] / whole[i]
         for j in range(b):
             pair = spread[np.ix_([j, b], [j, b])]
             low[i, j], high[i, j] = fieller(table[i, j], whole[i], pair, z)
     share = np.clip(share, low, high)
     names = [given or [str(i) for i in range(d)] for given, d in ((rows, a), (columns, b))]
     return Shares(names[0], names[1], share, low, high, level)
-
-
-def fieller(part: float, whole: float, spread: FloatArray, z: float) -> tuple[float, float]:
-    """Ends, within [0, 1], of the shares θ where part - θ whole is within z deviations of 0.
-
-    >>> fieller(0.2, 0.5, np.diag([1e-4, 1e-4]), 1.96)
-    (0.35..., 0.44...)
-    """
-    a = whole**2 - z**2 * spread[1, 1]
-    b = part * whole - z**2 * spread[0, 1]
-    c = part**2 - z**2 * spread[0, 0]
-    inside = b * b - a * c
-    if a > 0 and inside >= 0:
-        root = inside**0.5
-        ends = np.clip([(b - root) / a, (b + root) / a], 0.0, 1.0)
-        return float(ends[0]), float(ends[1])
-    if a > 0:  # rounding: a single point
-        return (float(np.clip(b / a, 0, 1)),) * 2
-    # outside two roots, or everywhere: what of [0, 1] fits
-    grid = np.linspace(0, 1, 1001)
-    fits = grid[a * grid**2 - 2 * b * grid + c <= 0]
-    return (float(fits[0]), float(fits[-1])) if len(fits) else (0.0, 1.0)

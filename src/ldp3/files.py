@@ -95,7 +95,9 @@ def read_toml(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise InvalidData(f"{path}: {error.strerror}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InvalidData(f"{path}: is no TOML: {error}.") from error
+        key = ' A name with other signs than A-Z, 0-9, - and _ stands in quotes, as in ["âge"].'
+        hint = key if "key" in str(error) else ""
+        raise InvalidData(f"{path}: is no TOML: {error}.{hint}") from error
 
 
 def sync_file(path: Path) -> None:

@@ -262,7 +262,7 @@ class Marginals(Dataset):
         if cells > MOST_CELLS:
             raise InvalidData(
                 f"{table.name}: its tables of {way} attributes have {cells:,} cells, more than "
-                f"{MOST_CELLS:,}: leave columns out, or make fewer values with `top` or `bins`."
+                f"{MOST_CELLS:,}: leave columns out, or make fewer values, as in page(top=20)."
             )
         views = [table[target] for target in targets]
         labels = [f"{view.domain.name}: {label}" for view in views for label in view.labels]

@@ -40,7 +40,7 @@ def styled(words: str, look: str) -> str:
 
 def unstyled(text: str) -> str:
     """The words alone."""
-    return text.translate({ord(look): "" for look in _LOOKS})
+    return text if text.isascii() else text.translate(dict.fromkeys(map(ord, _LOOKS), ""))
 
 
 def visible(words: str) -> str:
@@ -203,9 +203,9 @@ def _sides(align: str, rows: Rows) -> str:
 
 
 def _padded(cells: Sequence[str], side: str) -> list[str]:
-    width = max(map(_length, cells))
-    blanks = [" " * (width - _length(cell)) for cell in cells]
-    pairs = zip(cells, blanks, strict=True)
+    lengths = list(map(_length, cells))
+    width = max(lengths)
+    pairs = zip(cells, (" " * (width - length) for length in lengths), strict=True)
     return [blank + cell if side == "r" else cell + blank for cell, blank in pairs]
 
 

@@ -2,13 +2,15 @@
 
 All of them are weighted sums of unbiased frequencies, $\\sum_v w_v \\hat f_v$, whose variance the
 noise of an estimate knows. The sum of all frequencies is one, so that a constant is taken off the
-weights first, which leaves less noise. Intervals are by the normal law, which is right for many
+weights first, which leaves less noise. Where some value has no place on the line ("no answer"),
+everything is among those who hold another one: one sum over another, with Fieller's interval.
+Intervals are by the normal law, which is right for many
 reports, or, where that is asked for and a protocol knows it, guaranteed for every number of them;
 they are for the people who reported.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property, partial
 from math import inf, isfinite, sqrt
@@ -83,16 +85,16 @@ class Questions:
     guaranteed: bool = False
 
     def __post_init__(self) -> None:
-        if self.domain is not None and not self.domain.in_line:
+        if self.domain is not None and not self.domain.ordered:
             raise InvalidData(
                 f"A mean, a quantile or a share goes by an order, {self.domain.without_order}."
             )
 
     def mean(self, level: float) -> Quantity:
         """The mean of the values, of bins: of their middles."""
-        if self.domain is not None and self.domain.line is None:
+        if self.domain is not None and self.line.line is None:
             raise InvalidData(
-                f"A mean needs numbers, and {self.domain.form} have an order but no place on a "
+                f"A mean needs numbers, and {self.line.form} have an order but no place on a "
                 f"line: ask for a quantile."
             )
         found = self._sum(self._middles, level)
@@ -175,14 +177,11 @@ class Questions:
 
     def _sum(self, weights: FloatArray, level: float) -> Quantity:
         require_share("level", level)
+        if len(weights) < len(self.frequencies):
+            return self._ratio(weights, level)
         usual = float(weights.mean())
         apart = weights - usual
-        variance = self.noise.of_query(apart, self.frequencies)
-        if variance is None:
-            raise InvalidData(
-                "A mean, a quantile or a share needs a protocol that says how the errors of "
-                "different values hang together, such as sw, grr, oue, olh, ss or pgr."
-            )
+        variance = self._variance(apart)
         value = usual + float(apart @ self.frequencies)
         below = above = -NormalDist().inv_cdf((1 - level) / 2) * sqrt(variance)
         if self.guaranteed:
@@ -195,10 +194,37 @@ class Questions:
             below, above = sure
         return Quantity(value, value - above, value + below, sqrt(variance))
 
+    def _ratio(self, weights: FloatArray, level: float) -> Quantity:
+        """The mean of weights among those who have a place on the line."""
+        if self.guaranteed:
+            raise InvalidData("Among those who answered, an interval is not guaranteed: leave out.")
+        start, width = float(weights.min()), float(np.ptp(weights)) or 1.0
+        part, whole = np.append((weights - start) / width, 0), np.append(np.ones_like(weights), 0)
+        v, w, both = (self._variance(sum_of) for sum_of in (part, whole, part + whole))
+        spread = np.array([[v, (both - v - w) / 2], [(both - v - w) / 2, w]])
+        z = NormalDist().inv_cdf((1 + level) / 2)
+        inside, there = float(part @ self.frequencies), float(whole @ self.frequencies)
+        if there <= z * sqrt(w):
+            raise InvalidData("Too few people to tell: it may be that nobody gave an answer.")
+        value, ends = inside / there, fieller(inside, there, spread, z)
+        std = sqrt(max(v - 2 * value * spread[0, 1] + value**2 * w, 0.0)) / there
+        value, low, high = (start + width * one for one in (value, *ends))
+        return Quantity(value, low, high, width * std)
+
+    def _variance(self, weights: FloatArray) -> float:
+        variance = self.noise.of_query(weights, self.frequencies)
+        if variance is None:
+            raise InvalidData(
+                "A mean, a quantile or a share needs a protocol that says how the errors of "
+                "different values hang together, such as sw, grr, oue, olh, ss or pgr."
+            )
+        return variance
+
     @cached_property
     def line(self) -> Domain:
-        """What the values are; codes are whole numbers."""
-        return Integers(len(self.frequencies)) if self.domain is None else self.domain
+        """What the values are that have a place on the line; codes are whole numbers."""
+        known = self.domain
+        return Integers(len(self.frequencies)) if known is None else replace(known, other=None)
 
     @property
     def _said(self) -> Callable[[float], str]:
@@ -207,7 +233,7 @@ class Questions:
     @cached_property
     def _middles(self) -> FloatArray:
         line = self.line.line
-        return np.arange(len(self.frequencies), dtype=np.float64) if line is None else line
+        return np.arange(self.line.d, dtype=np.float64) if line is None else line
 
     @property
     def _starts(self) -> FloatArray:
@@ -261,3 +287,25 @@ def place_of(
     before = float(shares[i - 1]) if i else 0.0
     part = (q - before) / max(float(shares[i]) - before, 1e-300)
     return float(starts[i] + min(max(part, 0.0), 1.0) * (places[i] - starts[i]))
+
+
+def fieller(part: float, whole: float, spread: FloatArray, z: float) -> tuple[float, float]:
+    """Ends, within [0, 1], of the shares θ where part - θ whole is within z deviations of 0.
+
+    >>> fieller(0.2, 0.5, np.diag([1e-4, 1e-4]), 1.96)
+    (0.35..., 0.44...)
+    """
+    a = whole**2 - z**2 * spread[1, 1]
+    b = part * whole - z**2 * spread[0, 1]
+    c = part**2 - z**2 * spread[0, 0]
+    inside = b * b - a * c
+    if a > 0 and inside >= 0:
+        root = inside**0.5
+        ends = np.clip([(b - root) / a, (b + root) / a], 0.0, 1.0)
+        return float(ends[0]), float(ends[1])
+    if a > 0:  # rounding: a single point
+        return (float(np.clip(b / a, 0, 1)),) * 2
+    # outside two roots, or everywhere: what of [0, 1] fits
+    grid = np.linspace(0, 1, 1001)
+    fits = grid[a * grid**2 - 2 * b * grid + c <= 0]
+    return (float(fits[0]), float(fits[-1])) if len(fits) else (0.0, 1.0)

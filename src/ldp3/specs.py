@@ -87,6 +87,9 @@ def parse(spec: str) -> tuple[str, dict[str, Any]]:
 
 def _value(node: ast.expr) -> Any:
     """A literal; a bare word is a text, for quotes inside quotes are a nuisance in a shell."""
+    if isinstance(node, ast.List | ast.Tuple):
+        inside = [_value(each) for each in node.elts]
+        return inside if isinstance(node, ast.List) else tuple(inside)
     return node.id if isinstance(node, ast.Name) else ast.literal_eval(node)
 
 

@@ -32,8 +32,8 @@ import numpy as np
 from ldp3.arrays import FloatArray
 from ldp3.associations import Association, Shares, associated, shares_within
 from ldp3.domain import Records
-from ldp3.errors import InvalidData, InvalidParameter, require, short, whole
-from ldp3.noise import Noise
+from ldp3.errors import InvalidData, InvalidParameter, short, whole
+from ldp3.noise import LinearChannel, Noise
 from ldp3.types import Estimate, Tally
 
 Attributes = tuple[int, ...]  # their numbers; the axes of a table, in this order
@@ -100,6 +100,8 @@ class GroupAnswer:
     base, slope
         Of one report: the variance of $\sum_v w_v \hat f_v$ with weights that sum to zero is
         $\mathrm{base} \sum w_v^2 + \mathrm{slope} \sum w_v^2 f_v$.
+    channel
+        Of its oracle, where that says more: of `pgr` the line above is a mean over the cells.
     """
 
     attributes: Attributes
@@ -107,6 +109,7 @@ class GroupAnswer:
     n: int
     base: float
     slope: float
+    channel: LinearChannel | None = None
 
     @property
     def information(self) -> float:
@@ -134,9 +137,9 @@ class TableNoise(Noise):
         """Of weighted sums of the cells, one row of weights each."""
         return self.tables.covariance(self.attributes, queries)
 
-    def of_population(self, queries: FloatArray) -> FloatArray:
-        """The same, for a population that the people at hand are a sample of."""
-        return self.tables.covariance(self.attributes, queries, sampled=True)
+    def of_population(self, queries: FloatArray, truth: FloatArray) -> FloatArray:
+        """The same, for people who are a sample of a population that has this table."""
+        return self.tables.covariance(self.attributes, queries, truth)
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +207,8 @@ class Tables(Mapping[Key, Estimate]):
         """The numbers of the attributes that a key names."""
         given = key if isinstance(key, tuple) else (key,)
         own = tuple(self._number(one) for one in given)
-        require(len(set(own)) == len(own) > 0, "A table", "of different attributes is meant", key)
+        if len(set(own)) < len(own) or not own:
+            raise InvalidParameter(f"A table is of different attributes, got {short(key)}.")
         return own
 
     def _number(self, one: object) -> int:
@@ -313,19 +317,21 @@ class Tables(Mapping[Key, Estimate]):
         """Variance of a group's part, from sums over its answers: w², w²f, and (wf)²."""
         return (answer.base * squares + (answer.slope + 1) * held - mean) / answer.n
 
-    def covariance(self, own: Attributes, queries: FloatArray, sampled: bool = False) -> FloatArray:
+    def covariance(
+        self, own: Attributes, queries: FloatArray, population: FloatArray | None = None
+    ) -> FloatArray:
         """That of weighted sums over the cells of a table, one row of weights each.
 
         For the people at hand: groups are drawn without replacement, so what all of them together
-        vary by is taken away; not so if they are `sampled` from the population that is meant.
+        vary by is taken away; not so if they are a sample of a `population` with this table.
         """
-        table = self.table(own)
+        table = self.table(own) if population is None else population
         rows = np.asarray(queries, dtype=np.float64).reshape(len(queries), *table.shape)
         axes = tuple(range(1, rows.ndim))
         mean = (rows * table).sum(axis=axes)
         flat = rows.reshape(len(rows), -1)
         total = np.zeros((len(rows), len(rows)))
-        if not sampled:
+        if population is None:
             total -= ((flat * table.ravel()) @ flat.T - np.outer(mean, mean)) / self.n
         for answer, common in self._overlaps(own):
             shape = [self.sizes[a] for a in common]
@@ -335,11 +341,34 @@ class Tables(Mapping[Key, Estimate]):
                 some = margin(rows, named, (-1, *T))
                 scale = self._weight(answer, T) * some[0].size / table.size
                 w += scale * spread(centred(some, range(1, some.ndim)), (-1, *T), inside)
-            f, w = margin(table, own, common).ravel(), w.reshape(len(rows), -1)
-            held = np.outer(w @ f, w @ f)
-            cells = answer.table.size / f.size
-            total += self._of_group(answer, cells * w @ w.T, (w * f) @ w.T, held)
+            f = margin(table, own, common)
+            if answer.channel is None:
+                f, w = f.ravel(), w.reshape(len(rows), -1)
+                held, cells = np.outer(w @ f, w @ f), answer.table.size / f.size
+                total += self._of_group(answer, cells * w @ w.T, (w * f) @ w.T, held)
+            else:
+                total += self._of_channel(answer, answer.channel, common, w, f)
         return np.asarray(total)
+
+    def _of_channel(
+        self,
+        answer: GroupAnswer,
+        channel: LinearChannel,
+        common: Attributes,
+        w: FloatArray,
+        f: FloatArray,
+    ) -> FloatArray:
+        """Covariance of a group's part, exact but that its other attributes are taken as apart."""
+        asked, shape = answer.attributes, answer.table.shape
+        held = spread(f, common, asked)
+        for a in set(asked) - set(common):
+            held = held * spread(np.maximum(self.table((a,)), 0), (a,), asked)
+        weights = spread(w, (-1, *common), (-1, *asked))
+        scores = channel.scores(np.broadcast_to(weights, (len(w), *shape)).reshape(len(w), -1))
+        sent = np.maximum(channel.forward(held.ravel()), 0)  # of what was estimated, not of people
+        sent /= sent.sum()
+        mean = scores @ sent
+        return np.asarray(((scores * sent) @ scores.T - np.outer(mean, mean)) / answer.n)
 
     # what people ask
 
@@ -352,7 +381,7 @@ class Tables(Mapping[Key, Estimate]):
         found = self[first, second]
         shape = [self.sizes[a] for a in self.attributes((first, second))]
         noise = self._noise_of(found)
-        return associated(found.frequencies.reshape(shape), noise.of_population, level)
+        return associated(found.frequencies.reshape(shape), noise.of_population, self.n, level)
 
     def share(self, of: str | int, *, by: str | int, level: float = 0.95) -> Shares:
         """The shares of the values of one attribute among people with each value of another.

@@ -946,12 +946,38 @@ def test_several_attributes_from_a_plan_to_a_table(folder: Path, run: Run) -> No
     assert len(json.loads(out)["values"]) == 9
 
 
+def test_wanted_tables_are_said_by_the_names_of_their_attributes(folder: Path, run: Run) -> None:
+    (folder / "people.toml").write_text(PEOPLE)
+    plan = "plan --columns people.toml -e 1 -o people.ldp3.json -p "
+    code, out, _ = run(plan + "groups(targets=[1,[age,sex]])")
+    assert code == 0
+    assert "sex × age" in out
+    assert "home, place (" in out
+    assert "× home" not in out
+    code, _, err = run(plan + "groups(targets=[[age,sexx]])")
+    assert (code, "Did you mean 'sex'" in err) == (2, True)
+    code, _, err = run(plan + "smp(targets=2)")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "nobody is asked so many together: use groups" in err
+
+
+def test_a_plan_that_could_not_be_served_is_refused(folder: Path, run: Run) -> None:
+    (folder / "people.toml").write_text("".join(f"[{a}]\ndomain_size = 1000\n" for a in "abc"))
+    code, _, err = run("plan --columns people.toml -e 1 -o people.ldp3.json")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "3,003,000 cells together" in err
+    assert "as in groups(targets=1)" in err
+    assert run("plan --columns people.toml -p groups(targets=1) -e 1 -o p.ldp3.json -q")[0] == 0
+
+
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ("[sex]\nlabel = ['f', 'm']", r"[sex] says labels, domain, domain_size, bins or grid"),
-        ("[sex]\nother = 'x'", "none or several is wrong"),
-        ("sex = 3", "[sex] says labels"),
+        ("[sex]\nlabel = ['f', 'm']", "[sex] has label: an attribute has one of labels, domain"),
+        ("[sex]\nother = 'x'", "[sex] has no values: an attribute has one of"),
+        ("[sex]\ndomain_size = 3\nbins = 3", "[sex] has several of these"),
+        ("sex = 3", "[sex] has 3 alone"),
+        ("[âge]\nbins = [0, 18]", "stands in quotes, as in"),
         ("[sex", "is no TOML"),
         ("", "at least one attribute"),
         ("[age]\nbins = 20", "needs the range to cut"),

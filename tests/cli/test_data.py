@@ -188,7 +188,7 @@ def test_a_hyphen_is_standard_input(run: Run, command: list[str]) -> None:
         ("run -d flights --columns x y", "columns is for files and tables"),
         ("run -d two.csv --columns page contry", "has no column 'contry'. Did you mean 'country'"),
         ("run -d two.csv --columns page page", "--columns: must be different ones, got 'page'"),
-        ("run -d two.csv --columns page", "--columns: are two or more; --column is one"),
+        ("run -d two.csv --columns page", "--columns reads several together, and ['page'] is one"),
         ("run -d two.csv --columns page,country --top 2", "--top: of which column?"),
         ("run -d two.csv --columns page(to=2) country", "page has no option 'to'. Did you mean"),
         ("run -d two.csv --columns none.toml", "none.toml: No such file"),

@@ -357,7 +357,7 @@ def test_rows_of_a_file_are_records_by_the_names_of_their_columns(tmp_path: Path
     assert found.notes == ("sex: 2 rows outside the domain became 'no answer'.",)
     for text, why in (
         ("place,age,sex\nhere,130,f\n", "row 2: '130' is not in the domain of age"),
-        ("place,age,sex\nhere,,f\n", "row 2: '' is not in the domain of age"),
+        ("place,age,sex\nhere,,f\n", 'row 2: there is no answer for age .* other = "no answer"'),
         ("place,sex\nhere,f\n", "no column 'age'"),
     ):
         file.write_text(text)
@@ -366,3 +366,16 @@ def test_rows_of_a_file_are_records_by_the_names_of_their_columns(tmp_path: Path
         assert "\n" not in str(refused.value)
     with pytest.raises(InvalidParameter, match="leave `column` out"):
         codes_in(file, plan, Reading(column=("age",)))
+
+
+def test_rows_without_an_answer_somewhere_are_dropped_if_so_said(tmp_path: Path) -> None:
+    plan, file = people(), tmp_path / "people.csv"
+    file.write_text("place,age,sex\nhere,17,f\nhere,,f\nelsewhere,64,\nhere,0,x\n")
+    found = codes_in(file, plan, Reading(missing="drop"))
+    domain = plan.domain
+    assert isinstance(domain, Records)
+    assert domain.columns(found.codes).tolist() == [[0, 0, 0], [2, 0, 0]]
+    assert found.notes == (
+        "sex: 1 row outside the domain became 'no answer'.",
+        "2 rows without an answer somewhere left out.",
+    )

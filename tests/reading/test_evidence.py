@@ -100,7 +100,7 @@ def test_names_that_stand_in_a_header_twice_are_chosen_by_place(tmp_path: Path) 
 def test_a_header_that_occurs_again_is_noted(tmp_path: Path) -> None:
     path = written(tmp_path, "id,page\n1,b\n2,a\nid,page\n3,b\n")
     (note,) = ldp3.load(path, column="page").notes
-    assert note.startswith("'page', the name of the column, is also the value of 1 row:")
+    assert note.startswith("'page', the name of the column, is also the value of 1 person:")
 
 
 def test_a_column_has_no_name_where_there_is_no_header(tmp_path: Path) -> None:

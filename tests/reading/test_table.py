@@ -142,7 +142,7 @@ def test_several_files_are_one_table(tmp_path: Path) -> None:
         ({"columns": ["sex", "agee"]}, "has no column 'agee'. Did you mean 'age'"),
         ({"columns": ["sex", "sex"]}, "`columns`: must be different ones, got 'sex'"),
         ({"columns": ["sex", 2]}, "the column 'sex' is chosen twice"),
-        ({"columns": ["sex"]}, "are two or more"),
+        ({"columns": ["sex"]}, "`columns` reads several together, and ['sex'] is one"),
         ({"columns": "sex"}, "`columns` takes a list, got 'sex'"),
         ({"columns": ["sex", "age"], "bins": 3}, "`bins`: of which column?"),
         ({"columns": ["sex", "age"], "column": "sex"}, "`columns` are several: give one"),
@@ -172,7 +172,7 @@ def test_ids_and_too_many_combinations_are_refused() -> None:
     with pytest.raises(InvalidData, match="'empty': holds no values"):
         ldp3.load({**ids, "empty": [None] * 100}, columns=["sex", "empty"])
     many = {str(j): [k // 2 for k in range(100)] for j in range(12)}
-    with pytest.raises(InvalidData, match=r"fewer than 2⁶³ combinations.*use `top` or `bins`"):
+    with pytest.raises(InvalidData, match=r"fewer than 2⁶³ combinations.*as in page\(top=20\)"):
         ldp3.load(many, columns=list(many))
 
 

@@ -98,7 +98,7 @@ def test_where_there_are_nulls_a_text_is_a_text_and_noted(tmp_path: Path) -> Non
     table = pl.DataFrame({"c": ["NA", "DE", "NA", None]})
     data = ldp3.load(table, missing="drop")
     assert data.labels == ("DE", "NA")
-    assert "'NA' (2 rows) is counted as a value; `na=NA` if it means none." in data.notes
+    assert "'NA' (2 people) is counted as a value; `na=NA` if it means none." in data.notes
     with pytest.raises(InvalidData, match="everybody holds 'DE'"):
         ldp3.load(table, missing="drop", na="NA")
 

@@ -262,11 +262,14 @@ def columns_in(given: object, wanted: int) -> tuple[str | int, ...] | None:
 
 
 def table_columns_in(given: object) -> tuple[Column, ...] | None:
-    """``sex "age(bins=10)" region``: names, with options in parentheses; or one .toml file."""
+    """``sex "age(bins=10)" "city, now"``: names, with options in parentheses; or one .toml file.
+
+    One argument alone may be several names, with commas between them.
+    """
     if isinstance(given, list) and all(isinstance(one, str) for one in given):
         from ldp3.specs import parse, split
 
-        words = [word for one in given for word in split(one, ",")]
+        words = split(given[0], ",") if len(given) == 1 else given  # a name may have a comma
         if len(words) == 1 and words[0].endswith(".toml"):
             return as_table_columns(words[0])
         found: list[Column] = []

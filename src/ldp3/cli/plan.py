@@ -10,7 +10,7 @@ from ldp3.budget import said_of
 from ldp3.cli import flags
 from ldp3.cli.console import Console
 from ldp3.errors import InvalidParameter, require
-from ldp3.printing import show, terminal_width, visible, wrapped
+from ldp3.printing import percent, show, terminal_width, visible, wrapped
 
 Goal = Literal["mean", "distribution", "quantiles"]
 FEW = 1_000  # reports, counted by what each tells, below which a square wave alone is as good
@@ -103,6 +103,7 @@ def plan(
     from ldp3.postprocessing.base import WHY, build_method
     from ldp3.protocols.base import FrequencyOracle, build_oracle
     from ldp3.results import names
+    from ldp3.schemes.attributes import by_number
 
     if sum(given is not None for given in (columns, domain, domain_size, bins, grid)) != 1:
         raise InvalidParameter(
@@ -139,6 +140,7 @@ def plan(
         if not isinstance(values, Bins):
             raise InvalidParameter("--clip is for --bins of numbers: leave it out.")
         values = values.clipped()
+    protocol = by_number(protocol, values)
     sizes = values.sizes if isinstance(values, Records) else ()
     oracle = build_oracle(
         protocol, *load_plugins(plugins), epsilon=epsilon, d=values.d, sizes=sizes
@@ -205,7 +207,7 @@ def _groups_said(plan: "Plan") -> list[str]:
         said.append(f"  and {len(groups) - SHOWN:,} more, which the file lists")
     above = getattr(plan.oracle, "above_limit", None)
     if above is not None:
-        said.append(f"its variance is {above:.0%} above what no ε-LDP mechanism goes below")
+        said.append(f"its variance is {percent(above)} above what no ε-LDP mechanism goes below")
     return said if groups else []
 
 
@@ -219,13 +221,14 @@ def _attributes(path: Path, console: Console) -> "Domain":
     known = {"domain", "domain_size", "bins", "grid", "within", "other", "ordered"}
     parts: list[Domain] = []
     for name, section in read_toml(path).items():
-        given = section if isinstance(section, dict) else {"": section}
+        given = section if isinstance(section, dict) else {f"{section} alone": section}
         wrong = next((key for key in given if key not in known | {"labels"}), None)
         kinds = sum(key in given for key in ("labels", "domain", "domain_size", "bins", "grid"))
         if wrong is not None or kinds != 1:
+            said = f"has {wrong}" if wrong else "has several of these" if kinds else "has no values"
             raise InvalidParameter(
-                f"{path}: [{name}] says labels, domain, domain_size, bins or grid, one of them, "
-                f"and perhaps within, other, ordered; {wrong or 'none or several'} is wrong."
+                f"{path}: [{name}] {said}: an attribute has one of labels, domain, domain_size, "
+                f"bins and grid, and may have within, other and ordered."
             )
         other, ordered = given.get("other"), given.get("ordered", False)
         if "labels" in given:

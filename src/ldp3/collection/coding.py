@@ -94,11 +94,12 @@ def _in_open_bins(domain: Domain, codes: pl.Series) -> list[str]:
 def _records_in(path: Path, plan: Plan, domain: Records, reading: Reading) -> Coded:
     """The code of every row: each attribute is the column of its name.
 
-    A missing answer is outside the domain, as any that is not in it: `other`, or refused.
+    A missing answer is outside the domain, as any that is not in it: `other`, or refused, unless
+    rows without an answer somewhere are to be dropped.
     """
     if reading.column is not None:
         raise InvalidParameter(f"{path}: its columns are those of the plan: leave `column` out.")
-    columns, notes = [], []
+    columns, notes, gone = [], [], None
     for part in domain.parts:
         if isinstance(part, Grid):
             raise InvalidParameter(f"{part.name}: a grid takes two columns; report one by one.")
@@ -109,19 +110,31 @@ def _records_in(path: Path, plan: Plan, domain: Records, reading: Reading) -> Co
         users = _coded(users, part, absent)
         rows = users.collect(users.frame.select(CODE, BLANK))
         rows = rows.head(len(rows) - users.blank_rows_at_end())
-        outside = rows[CODE].is_null() | rows[BLANK]
+        wrong = pl.col(CODE).is_null() | pl.col(BLANK)
+        if reading.missing == "drop":
+            gone = rows[BLANK] if gone is None else gone | rows[BLANK]
+            wrong = pl.col(CODE).is_null() & ~pl.col(BLANK)
+        outside = rows.select(wrong).to_series()
         if outside.any() and part.other is None:
-            place, value = users.first_where(pl.col(CODE).is_null() | pl.col(BLANK))
+            place, value = users.first_where(wrong)
+            given = str(value or "")
+            answered = given.lower() not in ["", *absent]
+            held = f"{given!r} is not in the domain of" if answered else "there is no answer for"
+            drop = "" if answered else ", or leave such rows out with `missing=drop`"
             raise users.error(
-                f"{place}: {str(value or '')!r} is not in the domain of {part.name} in "
-                f"{plan.name!r}; correct it, or make a plan with `other` for it."
+                f"{place}: {held} {part.name} in {plan.name!r}; correct it, or make a plan whose "
+                f'file of columns has other = "no answer" for it{drop}.'
             )
         if outside.any():
             became = plural(int(outside.sum()), "row")
             notes.append(f"{part.name}: {became} outside the domain became {part.other!r}.")
         codes = pl.select(pl.when(~outside).then(rows[CODE]).otherwise(part.size)).to_series()
-        columns.append(codes.to_numpy().astype(np.int64))
-    return Coded(domain.codes(np.stack(columns, axis=1)), tuple(notes))
+        columns.append(codes.fill_null(0).to_numpy().astype(np.int64))
+    records = np.stack(columns, axis=1)
+    if gone is not None and gone.any():
+        records = records[~gone.to_numpy()]
+        notes.append(f"{plural(int(gone.sum()), 'row')} without an answer somewhere left out.")
+    return Coded(domain.codes(records), tuple(notes))
 
 
 def _coded(users: Users, domain: Domain, absent: list[str]) -> Users:

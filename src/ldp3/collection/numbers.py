@@ -106,7 +106,10 @@ def told(
         "guaranteed": guaranteed,
         "method": spec,
         **_unit(domain),
-        "remarks": _remarks(domain, processed) if asked.mean else [],
+        "remarks": [
+            *_left_out(domain, processed),
+            *(_remarks(domain, processed) if asked.mean else []),
+        ],
     }
     grid = _table(frame, heads, domain, title)
     return Answer([grid, *about["remarks"]], {**about, "answers": frame.drop("on_line")})
@@ -181,6 +184,13 @@ def _unit(domain: Domain) -> dict[str, str]:
     return {"unit": "days since 1970-01-01"} if domain.in_days else {}
 
 
+def _left_out(domain: Domain, processed: FloatArray) -> list[str]:
+    """Whom all of this is about, if not about everybody."""
+    if domain.other is None:
+        return []
+    return [f"All of this is among those who are not {domain.other!r}: {1 - processed[-1]:.1%}."]
+
+
 def _remarks(domain: Domain, processed: FloatArray) -> list[str]:
     """What must be known of the ends of a range to read a mean."""
     if not isinstance(domain, Bins):
@@ -188,6 +198,7 @@ def _remarks(domain: Domain, processed: FloatArray) -> list[str]:
     opens = any(map(isinf, domain.edges))
     inner = ", and in a bin without an end at the end that it has" if opens else ""
     said = [f"A mean takes everybody at the middle of a bin{inner}."]
+    processed = processed[: domain.size]
     ends = ("first", 0, 1, domain.edges[0]), ("last", -1, -2, domain.edges[-1])
     for which, code, beside, end in ends:
         share, neighbour = float(processed[code]), float(processed[beside])

@@ -37,6 +37,7 @@ from ldp3.protocols.base import FrequencyOracle, build_oracle
 from ldp3.protocols.layout import Grouped
 from ldp3.randomness import WORDS, Words
 from ldp3.results import names
+from ldp3.schemes.attributes import by_number
 from ldp3.schemes.base import Group, Scheme, View
 from ldp3.shuffling import Shuffled, require_mixed, three_digits
 
@@ -124,6 +125,8 @@ class Plan:
         files = (real_path(as_path(p, "a plug-in")) for p in several(plugins, "`plugins`"))
         self._set(name=name, domain=_unnamed(as_domain(domain)), plugins=tuple(files))
         self._set(groups=None if groups is None else tuple(groups))
+        if isinstance(protocol, str):
+            protocol = by_number(protocol, self.domain)
         self._set(protocol=specs.canonical(FrequencyOracle, protocol, *self.modules))
         self._set(epsilon=as_python(epsilon))
         self._set(epsilon=float(self.oracle.epsilon))  # checked by the oracle

@@ -8,7 +8,7 @@ from ldp3.answers import Answer, Column, table
 from ldp3.collection.aggregator import Aggregator
 from ldp3.results import names
 
-NOT_DIVIDED = "Where low is 0 and high is 1, too few people may be in that row to say anything."
+NOT_DIVIDED = "–: too few people to tell, for nobody may be in that row."
 
 
 def association_answer(
@@ -24,6 +24,7 @@ def association_answer(
             "low": [found.low],
             "high": [found.high],
             "merged": [found.merged],
+            "needed": [found.needed],
         }
     )
     rest = (
@@ -44,10 +45,10 @@ def shares_answer(server: Aggregator, of: str, by: str, confidence: float = 0.95
     )
     shown = [Column("among", by), Column("label", of)]
     shown += [Column(name, name, "{:.4f}".format) for name in ("share", "low", "high")]
-    wide = bool(((frame["low"] == 0) & (frame["high"] == 1)).any())
+    empty = frame["share"].has_nulls()
     grid = table(frame, shown, "llrrr", title=title)
     return Answer(
-        [grid, NOT_DIVIDED if wide else ""],
+        [grid, NOT_DIVIDED if empty else ""],
         _about(server, confidence) | {"of": of, "by": by, "shares": frame},
     )
 

@@ -121,7 +121,9 @@ class Records(Domain):
                 raise InvalidValue(f"A record here has no {short(wrong)}.{hint}")
             lacking = [name for name in self.names if name not in record]
             if lacking:
-                raise InvalidValue(f"A record says every attribute: {', '.join(lacking)} lacks.")
+                raise InvalidValue(
+                    f"A record has every attribute, this one no {', '.join(lacking)}."
+                )
             return [record[name] for name in self.names]
         if not isinstance(record, list | tuple | np.ndarray) or len(record) != len(self.parts):
             raise InvalidValue(f"A record has {', '.join(self.names)}, got {short(record)}.")

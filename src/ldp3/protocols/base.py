@@ -274,7 +274,10 @@ def build_oracle(
     """
     cls = specs.class_of(FrequencyOracle, spec, *plugins)
     if cls.needs_records != bool(sizes):
-        has = "several attributes" if cls.needs_records else "one attribute"
-        raise InvalidParameter(f"{cls.__name__} is for {has}, and these data have other ones.")
+        raise InvalidParameter(
+            f"{cls.__name__} is for several attributes, and this is one: use grr, pgr, ss …"
+            if cls.needs_records
+            else f"{cls.__name__} is for one attribute, and these are several: use groups."
+        )
     shape = {"sizes": sizes} if sizes else {}
     return specs.build(FrequencyOracle, spec, *plugins, epsilon=epsilon, d=d, **shape)

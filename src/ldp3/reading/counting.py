@@ -61,7 +61,7 @@ def count(users: Users, reading: Reading, domain: list[str] | None) -> Dataset:
         known,
         table[COUNT].to_numpy().astype(np.int64),
         _codes(users, counted, table) if reading.keep_values else None,
-        (*users.notes, *notes),
+        users.notes if users.among else (*users.notes, *notes),
     )
 
 
@@ -113,7 +113,7 @@ def _occurring(users: Users, counted: pl.DataFrame, reading: Reading) -> tuple[U
     if reading.top is not None:
         table, notes = most_frequent(table, reading.top, "person", reading.other is None)
         users = users.noting(*notes)
-    else:
+    elif not users.among:
         users = users.noting(*_ids_note(table))
     found = sort_key(table[LABEL])
     if found is not None and found[1].is_duplicated().any():
@@ -243,8 +243,9 @@ def _kept_note(users: Users, labels: pl.DataFrame, reading: Reading) -> list[str
     text = pl.col(LABEL).str.to_lowercase()
     found = labels.filter(text.is_in(NA.lower().split(","))).sort(LABEL)
     return [
-        f"{label!r} ({plural(rows, 'row')}) is counted as a value; `na={label}` if it means none."
-        for label, rows in found.select(LABEL, "rows").rows()
+        f"{label!r} ({plural(held, 'person')}) is counted as a value; `na={label}` if it means "
+        f"none."
+        for label, held in found.select(LABEL, COUNT).rows()
     ]
 
 
@@ -263,10 +264,10 @@ def _title_note(users: Users, counted: pl.DataFrame) -> list[str]:
     """Say so if the header occurs again, as where files were joined with theirs."""
     if users.title is None or not users.text:
         return []
-    again = int(counted.filter(pl.col(LABEL) == users.title)["rows"].sum())
+    again = int(counted.filter(pl.col(LABEL) == users.title)[COUNT].sum())
     if not again:
         return []
-    held = f"is also the value of {plural(again, 'row')}"
+    held = f"is also the value of {plural(again, 'person')}"
     return [f"{users.title!r}, the name of the column, {held}: files joined with their headers?"]
 
 

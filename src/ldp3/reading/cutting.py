@@ -98,7 +98,7 @@ def _count_cells(users: Users, code: pl.Expr, domain: Bins | Grid, reading: Read
     coded = users.frame.select(code.alias(VALUE), *kept)
     counted = users.collect(coded.group_by(VALUE).agg(pl.col(COUNT).cast(pl.Int64).sum()))
     outside = int(counted.filter(pl.col(VALUE).is_null())[COUNT].sum())
-    if outside:
+    if outside and not users.among:
         users = users.noting(f"{plural(outside, 'person')} outside the range left out.")
     counted = counted.drop_nulls(VALUE)
     histogram = np.zeros(domain.d, dtype=np.int64)

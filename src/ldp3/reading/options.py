@@ -223,7 +223,12 @@ class Reading:
         names = [column.name for column in self.columns]
         twice = next((name for name in names if names.count(name) > 1), None)
         require(twice is None, "`columns`", "must be different ones", twice)
-        require(len(names) > 1, "`columns`", "are two or more; `column` is one", names)
+        if len(names) < 2:
+            raise InvalidParameter(
+                f"`columns` reads several together, and {short(names)} is one: use `column`."
+                if names
+                else "`columns` needs the names of several columns."
+            )
 
     def _require_range(self) -> None:
         if self.clip and self.bins is None:

@@ -5,7 +5,6 @@ column of them gets its codes as if it were read alone, but that nobody is left 
 answer, or one outside a range, holds the last value of the column.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -69,7 +68,9 @@ def _records(users: Users, domains: Sequence[Domain]) -> Records:
     try:
         return Records(domains)
     except InvalidParameter as error:
-        raise users.error(f"{error} Leave columns out, or use `top` or `bins`.") from None
+        raise users.error(
+            f"{error} Leave columns out, or make fewer values, as in page(top=20)."
+        ) from None
 
 
 def _distinct(users: Users, columns: int) -> pl.DataFrame:
@@ -89,7 +90,9 @@ def _alone(users: Users, held: pl.DataFrame, number: int) -> Users:
     frame = held.lazy().select(pl.col(attribute(number)).alias(VALUE), COUNT, ROW)
     title = users.titles[number]
     source = f"{users.source}: {title!r}"
-    return replace(users, frame=frame, title=title, source=source, notes=(), untrusted=False)
+    return replace(
+        users, frame=frame, title=title, source=source, notes=(), among=True, untrusted=False
+    )
 
 
 def _gaps(alone: Users, reading: Reading) -> pl.Expr:
@@ -135,7 +138,7 @@ def _coded(alone: Users, people: pl.Series, column: Column) -> tuple[Domain, Int
         inside = text.replace_strict(code, default=moved, return_dtype=pl.Int64).to_numpy()
     codes = np.full(len(gap), -1)
     codes[~gap] = inside
-    return _with_other(own, codes, gap, people.to_numpy(), column.other, _said(found.notes))
+    return _with_other(own, codes, gap, people.to_numpy(), column.other, list(found.notes))
 
 
 def _with_other(
@@ -162,12 +165,5 @@ def _refuse_ids(alone: Users, own: Domain, n: int, reading: Reading) -> None:
     if own.d > max(IDS * n, FEW) and not named:
         raise alone.error(
             f"nearly everybody has a value of their own (d = {own.d:,}, n = {n:,}), as in a column "
-            f"of ids: leave it out, or make fewer values with `top` or `bins`."
+            f"of ids: leave it out, or make fewer values, as in {alone.title}(top=20)."
         )
-
-
-def _said(notes: Sequence[str]) -> list[str]:
-    """What is said of a column alone and holds in a table: nobody is left out of one."""
-    alone = "left out", "value of their own", "`ordered` if"
-    kept = [note for note in notes if not any(words in note for words in alone)]
-    return [re.sub(r" \([\d,]+ rows?\)", "", note) for note in kept]  # rows are counted once each

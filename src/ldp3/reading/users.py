@@ -57,6 +57,9 @@ class Users:
         What the column of the values is called, where it has a name.
     titles
         What the columns of a table are called.
+    among
+        Whether the values are one column of a table: nobody is left out of it, and what is in doubt
+        of a column alone is not.
     untrusted
         Whether the rows are decoded in a process of their own, because a damaged file could end
         this one.
@@ -75,6 +78,7 @@ class Users:
     items: bool = False
     title: str | None = None
     titles: tuple[str, ...] = ()
+    among: bool = False
     untrusted: bool = False
 
     def collect(self, query: pl.LazyFrame) -> pl.DataFrame:

@@ -7,14 +7,10 @@ from itertools import chain
 from math import prod
 from typing import Any, ClassVar, final
 
-from ldp3.domain import Records
-from ldp3.errors import (
-    InvalidData,
-    InvalidParameter,
-    as_python,
-    require,
-    whole,
-)
+from ldp3 import specs
+from ldp3.domain import Domain, Records
+from ldp3.errors import InvalidData, InvalidParameter, as_python, require, several, whole
+from ldp3.noise import LinearChannel
 from ldp3.randomness import WORDS
 from ldp3.schemes import shares
 from ldp3.schemes.base import Group, Scheme, View, whole_shares
@@ -22,6 +18,7 @@ from ldp3.tables import Attributes, GroupAnswer, Tables
 from ldp3.types import Estimate, Tally
 
 Target = int | tuple[int, ...]
+MOST_COUNTED = 2**21  # cells of all groups together: beyond, files and answers take minutes
 
 
 @dataclass(frozen=True)
@@ -60,7 +57,8 @@ class RecordScheme(Scheme):
             sound = (
                 some and len(set(some)) == len(some) and all(whole(t, least, most) for t in some)
             )
-            require(sound, self, "targets are 1, 2 … or different attributes' numbers", target)
+            what = "targets are 1, 2 … or different attributes by their numbers from 0 on"
+            require(sound, self, what, target)
         require(len(self.wanted) > 0, self, "there must be a table that is wanted", given)
 
     @cached_property
@@ -90,8 +88,21 @@ class RecordScheme(Scheme):
     @cached_property
     def groups(self) -> tuple[Group, ...]:
         asked = self.asked
+        together = [set(own) for own in asked]
+        for table in self.wanted:
+            if not any(set(table) <= own for own in together):
+                raise InvalidParameter(
+                    f"{type(self).__name__}: a table of {len(table)} attributes is wanted, and "
+                    f"nobody is asked so many together: use groups, with the same targets."
+                )
         parts = whole_shares(list(asked.values()))
         views = [View(tuple((a, None) for a in own)) for own in asked]
+        if (every := sum(v.size(self.sizes) for v in views)) > MOST_COUNTED:
+            raise InvalidParameter(
+                f"{type(self).__name__}: the tables that are asked have {every:,} cells together, "
+                f"and {MOST_COUNTED:,} can be served: merge values (bins, top and other), or want "
+                f"fewer tables, as in groups(targets=1)."
+            )
         oracles = [shares.best_oracle(self.epsilon, v.size(self.sizes)) for v in views]
         return tuple(map(Group, views, parts, oracles))
 
@@ -129,8 +140,9 @@ class RecordScheme(Scheme):
                     raise InvalidData("Tables are joined of attributes that are asked as they are.")
                 table = group.oracle.estimate(part).frequencies
                 shape = [self.sizes[a] for a in own]
-                law = shares.law(group.oracle)
-                answers.append(GroupAnswer(own, table.reshape(shape), part.n, *law))
+                law, channel = shares.law(group.oracle), group.oracle.channel
+                exact = channel if isinstance(channel, LinearChannel) else None
+                answers.append(GroupAnswer(own, table.reshape(shape), part.n, *law, exact))
         return Tables(self.sizes, tuple(answers), tally, self.wanted, domain)
 
     def estimate(self, tally: Tally) -> Estimate:
@@ -145,9 +157,31 @@ class RecordScheme(Scheme):
         super().require_tally(tally)
 
 
+def by_number(spec: str, domain: Domain) -> str:
+    """The spec of a scheme in which attributes that targets name have their numbers.
+
+    >>> from ldp3.domain import Labels
+    >>> people = Records([Labels(["f", "m"], name="sex"), Labels(["old", "young"], name="age")])
+    >>> by_number("groups(targets=[1, [age, sex]])", people)
+    'groups(targets=(1, (1, 0)))'
+    """
+    name, given = specs.parse(spec)
+    if "targets" not in given or not isinstance(domain, Records):
+        return spec
+    given["targets"] = numbered(given["targets"], domain)
+    return f"{name}({', '.join(f'{key}={value!r}' for key, value in given.items())})"
+
+
+def numbered(targets: Any, domain: Records) -> tuple[Target, ...]:
+    """Wanted tables by the numbers of their attributes; a name alone is a table of one."""
+    wanted = [targets] if isinstance(targets, int | str) else several(targets, "targets")
+    tables = [(one,) if isinstance(one, str) else one for one in wanted]
+    return tuple(t if isinstance(t, int) else tuple(map(domain.number, t)) for t in tables)
+
+
 def _target(given: Any) -> Any:
     number = as_python(given)
-    return number if isinstance(number, int) else tuple(map(as_python, given))
+    return number if isinstance(number, int | str) else tuple(map(as_python, given))
 
 
 @final

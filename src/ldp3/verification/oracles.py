@@ -31,41 +31,27 @@ CHECKS: tuple[Check, ...] = (
     perturbation.one_form,
     privacy.bounded_ratio,
     privacy.audit,
-    supports.every_value,
     independence.batches,
     independence.neighbours,
     independence.independence,
     perturbation.generator_alone,
     perturbation.enough_randomness,
     perturbation.bad_values,
-    estimation.unbiased,
-    estimation.queries,
-    estimation.sound_estimate,
     estimation.adding_up,
     estimation.nobody,
     estimation.validity,
     simulation.simulation,
+)
+OF_ONE_ATTRIBUTE: tuple[Check, ...] = (
+    supports.every_value,
+    estimation.unbiased,
+    estimation.queries,
+    estimation.sound_estimate,
     simulation.crowds,
     supports.channel,
     statements.nonce,
 )
-OF_SEVERAL_ATTRIBUTES: tuple[Check, ...] = (  # whole records are estimated by few of them
-    perturbation.one_form,
-    privacy.bounded_ratio,
-    records.enumerated,
-    privacy.audit,
-    independence.batches,
-    independence.neighbours,
-    independence.independence,
-    perturbation.generator_alone,
-    perturbation.enough_randomness,
-    perturbation.bad_values,
-    records.tables,
-    estimation.adding_up,
-    estimation.nobody,
-    estimation.validity,
-    simulation.simulation,
-)
+OF_SEVERAL_ATTRIBUTES: tuple[Check, ...] = records.enumerated, records.tables
 OF_PURE_ORACLES: tuple[Check, ...] = (
     privacy.bounded_supports,
     supports.own_and_others,
@@ -95,7 +81,8 @@ def oracle_findings(
     oracle: FrequencyOracle, seed: int, draws: int, progress: Progress
 ) -> Iterator[Finding]:
     """Every check that applies to `oracle`, as they are made."""
-    checks = OF_SEVERAL_ATTRIBUTES if oracle.needs_records else CHECKS
+    checks = CHECKS
+    checks += OF_SEVERAL_ATTRIBUTES if oracle.needs_records else OF_ONE_ATTRIBUTE
     checks += OF_PURE_ORACLES if isinstance(oracle, PureOracle) else ()
     checks += OF_SCHEMES if isinstance(oracle, Scheme) else ()
     checks += OF_DEPLOYABLE_ORACLES if oracle.deployable else ()
