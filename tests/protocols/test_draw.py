@@ -26,7 +26,7 @@ SPECS = [
     if not cls.needs_records and ldp3.oracle(name, 1.0, 5).deployable
     for spec in (name, *cls.examples)
 ]
-N = 40_000
+N = 20_000
 
 
 def comparable(oracle: FrequencyOracle, reports: Reports) -> np.ndarray:

@@ -62,8 +62,8 @@ def test_a_clear_winner_is_found() -> None:
 def test_the_answer_is_the_same_for_any_number_of_threads(found: Recommendation) -> None:
     again = ldp3.recommend(DATA, [0.5, 2], metrics=["l1", "top_k(k=3)"], **FEW, threads=3)
     assert again == found
-    other = ldp3.recommend(DATA, [0.5, 2], metrics=["l1", "top_k(k=3)"], **FEW, seed=1)
-    assert other.answers != found.answers
+    other = ldp3.recommend(DATA, 0.5, metrics="l1", **FEW, seed=1)
+    assert other.answers[0] != found.answers[0]
 
 
 def test_processes_give_the_same_answer() -> None:
@@ -133,14 +133,14 @@ def test_the_lines_of_python_apply_the_choice(
 
 
 def test_what_is_tied_may_be_as_good_and_no_interval_passes_what_a_metric_can_be() -> None:
-    metrics = ["ndcg", "top_k(k=2)", "kendall", "l1"]
+    metrics = ["ndcg", "top_k(k=2)", "l1"]
     asked = ["ss", "oue"], ["norm_sub", "power_ns"], metrics
     found = ldp3.recommend(DATA, 2.0, *asked, population=200_000, seed=1)
     for answer in found.answers:
         assert all(c.worse.low <= 0 for c in answer.tied)
         for _, c in answer.roles():
-            least, most = (0, 2) if answer.metric == "l1" else (-1, 1)
-            assert least <= c.error.low <= c.error.value <= c.error.high <= most
+            most = 2 if answer.metric == "l1" else 1
+            assert 0 <= c.error.low <= c.error.value <= c.error.high <= most
     assert found.answers[0].best.error.high == 1.0
 
 
@@ -205,7 +205,7 @@ def test_the_first_three_lines_say_what_how_wrong_and_whether_that_is_enough() -
 
 def test_a_protocol_whose_errors_hang_together_takes_part_though_its_raw_noise_is_larger() -> None:
     data = ldp3.load("gaussian(d=32, n=2000)")
-    found = ldp3.recommend(data, 1, metrics="emd", methods=["norm_sub", "ems"], population=20_000)
+    found = ldp3.recommend(data, 1, metrics="emd", methods="ems", population=20_000)
     assert found.answers[0].methods["sw"] == 2
     assert not any("SW (" in note for note in found.notes)
     found = ldp3.recommend(data, 1, "sw", "ems", "emd", population=20_000)

@@ -80,18 +80,14 @@ ELSEWHERE = {
     "ForgetsBeyondTheChunk": (1.1, 5, MANY),
     "CountersOverflow": (1.1, 5, MANY),
     "CountsTheLastTwiceInLargeBatches": (1.1, 5, MANY),
-    "SingleUsersVanish": (2.0, 5, MANY),
-    "MirrorsItsNoise": (1.1, 5, MANY),
-    "SharesACoinWithOneWhoDiffers": (1.1, 5, MANY),
+    "SingleUsersVanish": (2.0, 5, FEW),
     "TruthfulInBatchesOfAFewHundred": (1.1, 70, MANY),
     "NakedTruthIn300": (1.1, 70, MANY),
     "NakedTruthIn1000": (1.1, 70, MANY),
     "FewHashFunctions": (2.0, 70, MANY),
-    "BitsFivePercentMore": (2.0, 5, MANY),
+    "BitsFivePercentMore": (2.0, 5, FEW),
     "DrawsTheTruthTooOften": (1.1, 5, MANY),
-    "FlaggedTruth": (1.1, 5, MANY),
     "SixteenBitsOfSeed": (1.1, 5, MANY),
-    "TooLittleGeometricNoise": (1.1, 5, MANY),
     "ShrinksItsSum": (1.1, 5, MANY),
 }
 # who catches what: the check, what it is to say, and the bugs
@@ -210,7 +206,6 @@ CAUGHT: list[tuple[Check, str, str]] = [
     (estimation.formula, "`variance` is that of the noise of an estimate",
      "StatesLessVariance VarianceWithoutFrequency WrongVariance"),
     (estimation.unbiased, "Estimates from n=1 are unbiased", "ClippedVectors"),
-    (estimation.unbiased, "Estimates from n=60 are unbiased", "ClippedVectors"),
     (estimation.unbiased, "Estimates from n=60 have the stated noise",
      "StatesLessGeometricNoise StatesTheMeanNoise SwapsTheNoise WrongStatedNoise "
      "HalvesTheNoiseOfRareValues"),
@@ -243,7 +238,7 @@ RANGES: list[tuple[Check, str, Callable[[float, int], bool]]] = [
     (privacy.audit, "TwiceTheBudgetBetweenTwoAndFive", lambda epsilon, _: 2 < epsilon < 5),
     (privacy.audit, "TwiceTheBudgetAboveFive", lambda epsilon, _: 5 < epsilon < 10),
     (privacy.audit, "NoNoiseInLargeDomains", lambda _, d: d > 1_000),
-    (supports.every_value, "WrongScaleInLargeDomains", lambda _, d: d > 1_000),
+    (supports.every_value, "WrongScaleInLargeDomains", lambda _, d: d > 2_000),
 ]
 SLOW = "NakedTruthIn300", "NakedTruthIn1000", "ShrinksItsSum"  # so rare or small are they
 
@@ -306,5 +301,5 @@ def test_all_checks_together_catch_it(name: str) -> None:
                           for name in ("LeaksForOneValue", "SumLeaksForOneValue"))],
 )  # fmt: skip
 def test_every_value_of_a_large_domain_is_looked_at(name: str) -> None:
-    case = OracleCase(BUGS[name](epsilon=1.1, d=400), draws=20_000)
+    case = OracleCase(BUGS[name](epsilon=1.1, d=400), draws=FEW)
     assert not all(f.passed for f in supports.every_value(case))
