@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from ldp3 import Aggregator, Bins, Client, Labels, LDPError, Plan, Records
+from ldp3.collection.differences import CollectionDifference
 from ldp3.collection.estimate_table import CollectionEstimate
 from ldp3.collection.numbers import Asked, told
 from ldp3.collection.together import association_answer, shares_answer
@@ -125,3 +126,13 @@ def test_the_command_line_asks_the_same(
     for wrong in (["--share", "page"], ["--association", "sex"]):
         code, _, said = run(*wrong)
         assert (code, said.count("\n")) == (2, 1)
+
+
+def test_two_collections_are_compared_table_by_table() -> None:
+    found = CollectionDifference.of(server(), server(), attributes=["sex", "page"])
+    assert found.table["label"].to_list() == list(PEOPLE.only("sex", "page").labels)
+    assert found.table["difference"].abs().max() == 0
+    assert (found.table["high"] > 0).all()
+    assert CollectionDifference.of(server(), server(), attributes=["sex"]).table.height == 2
+    with pytest.raises(LDPError, match="say which table, as in --table sex"):
+        CollectionDifference.of(server(), server())

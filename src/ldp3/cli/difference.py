@@ -19,6 +19,7 @@ def difference(
     above: flags.Above = [],  # noqa: B006
     below: flags.Below = [],  # noqa: B006
     between: flags.Between = [],  # noqa: B006
+    table: flags.Attributes = [],  # noqa: B006
     confidence: flags.Confidence = 0.95,
     simultaneous: bool = False,
     plugins: flags.Plugins = [],  # noqa: B006
@@ -37,6 +38,8 @@ def difference(
         The counts of one, as `ldp3 aggregate` or `ldp3 merge` wrote them.
     second
         The counts of the other, of the same values.
+    table
+        Of several attributes: the table of these.
     simultaneous
         Intervals that hold for all values at once with this confidence.
     """
@@ -49,9 +52,9 @@ def difference(
     called = str(first), str(second)  # two collections may have one plan, and so one name
     asked = flags.asked(mean, quantiles, above, below, between)
     if asked:
-        if simultaneous:
-            raise InvalidParameter("--simultaneous is for single values: leave it out.")
+        if simultaneous or table:
+            raise InvalidParameter("--simultaneous and --table are for single values: leave out.")
         flags.tell(told_apart(one, other, asked, confidence, called), format)
         return
-    found = CollectionDifference.of(one, other, confidence, simultaneous, called)
+    found = CollectionDifference.of(one, other, confidence, simultaneous, called, table)
     flags.tell(found.answer(), format)

@@ -1,7 +1,9 @@
 """How two collections, or two groups of one, differ."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
+from shlex import join
 from typing import Any
 
 import numpy as np
@@ -83,6 +85,19 @@ def minus(about: dict[str, Any]) -> str:
     return f"{first['collection']} {reports} minus {second['collection']} ({second['n']:,})"
 
 
+def _estimate(server: Aggregator, attributes: Sequence[str]) -> Estimate:
+    """All values of one attribute, or the table of some of several."""
+    domain = server.plan.domain
+    if attributes:
+        return server.tables()[tuple(attributes)]
+    if isinstance(domain, Records):
+        raise InvalidData(
+            f"{server.plan.name} asks several attributes ({', '.join(domain.names)}): say which "
+            f"table, as in --table {join(domain.names[:2])}."
+        )
+    return server.estimate()
+
+
 @dataclass(frozen=True)
 class CollectionDifference:
     """The difference of two collections, to be read.
@@ -107,20 +122,24 @@ class CollectionDifference:
         confidence: float = 0.95,
         simultaneous: bool = False,
         called: tuple[str, str] | None = None,
+        attributes: Sequence[str] = (),
     ) -> "CollectionDifference":
-        """The difference of what two servers counted, as they are `called`."""
+        """The difference of what two servers counted, as they are `called`.
+
+        Of several attributes, that of the table of some.
+        """
         require(0 < confidence < 1, "`confidence`", "must be between 0 and 1", confidence)
-        if isinstance(first.plan.domain, Records):
-            raise InvalidData(
-                f"{first.plan.name} asks several attributes: a difference is of collections of one."
-            )
-        labels = first.plan.domain.labels
-        if labels != second.plan.domain.labels:
+        estimates = _estimate(first, attributes), _estimate(second, attributes)
+        domains = [
+            one.domain or server.plan.domain
+            for one, server in zip(estimates, (first, second), strict=True)
+        ]
+        labels = domains[0].labels
+        if labels != domains[1].labels:
             raise InvalidData(
                 f"{first.plan.name} and {second.plan.name} have different domains: only "
                 f"collections of the same values, in the same order, can be compared."
             )
-        estimates = first.estimate(), second.estimate()
         found = difference(*estimates, confidence, simultaneous)
         values = {
             "label": labels,
