@@ -42,7 +42,7 @@ SPECS = [
 ]
 TIED = ["uniform(d=32, n=1_000_000)", "steps(d=60, n=1_000_000)"]
 BASE = "none", "norm_sub"
-NUMBERS, BINS = ["emd", "ks"], (32, 100)
+NUMBERS, BINS = ["emd", "ks", "mean", "quantile(q=0.5)"], (32, 100)
 
 
 def datasets(given: argparse.Namespace) -> list[Dataset]:
@@ -92,12 +92,17 @@ def questions(data: Dataset, cell: int, numbers: bool) -> Iterator[dict[str, obj
         yield {
             "data": data.name, "people": people, "times": times, "epsilon": epsilon,
             "metric": answer.metric, "recommended": ours, "best": best,
-            "regret": true / least - 1, "over_base": true / plain - 1,
+            "regret": _more(true, least), "over_base": _more(true, plain),
             "true": true, "low": stated.low, "high": stated.high,
             "holds": stated.low <= true <= stated.high, "too_rosy": true > stated.high,
             "tied": len(answer.tied), "seconds": seconds,
             "ties": data.name.startswith(("uniform", "steps")),
         }  # fmt: skip
+
+
+def _more(error: float, other: float) -> float:
+    """How much more it is, as a share; a median in bins may have no error at all."""
+    return error / other - 1 if other else 0.0 if not error else np.inf
 
 
 def true_errors(

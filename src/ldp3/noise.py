@@ -15,6 +15,7 @@ Boucheron, Lugosi, Massart. *Concentration inequalities.* 2013, §2.2 (Chernoff)
 (Bernstein).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
 from statistics import NormalDist
@@ -142,6 +143,10 @@ class Noise:
         None where it is not known how the errors of different values hang together.
         """
         return None
+
+    def of_queries(self, rows: FloatArray, frequencies: FloatArray) -> Sequence[float | None]:
+        """The same for each row of weights."""
+        return [self.of_query(weights, frequencies) for weights in rows]
 
     def surely(
         self,

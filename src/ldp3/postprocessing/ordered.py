@@ -114,13 +114,13 @@ class Haar(PostProcessor):
         """Which share of the differences of a level is not noise."""
         if not apart.any():
             return 0.0
-        found = []
-        for part in parts[:: -(-len(parts) // ASKED)]:
+        asked = parts[:: -(-len(parts) // ASKED)]
+        rows = np.zeros((len(asked), estimate.d))
+        for part, weights in zip(asked, rows, strict=True):
             start, middle, end = edges[2 * part : 2 * part + 3]
             lean = (2 * middle - start - end) / (end - start)
-            weights = np.zeros(estimate.d)
             weights[start:middle], weights[middle:end] = 1 - lean, -1 - lean
-            found.append(estimate.noise.of_query(weights, estimate.frequencies))
+        found = estimate.noise.of_queries(rows, estimate.frequencies)
         if None in found:
             raise InvalidData(f"{type(self).__name__}: the protocol must have {self.needs}.")
         m, noise = len(parts), float(np.mean(found)) * len(parts)  # type: ignore[arg-type]

@@ -381,8 +381,15 @@ class JoinedNoise(Noise):
         return np.concatenate([self.join.variances(some, frequencies) for some in rows])
 
     def of_query(self, weights: FloatArray, frequencies: FloatArray) -> float:
+        return self.of_queries(weights[None], frequencies)[0]
+
+    def of_queries(self, rows: FloatArray, frequencies: FloatArray) -> list[float]:
         assert self.join is not None
-        return float(self.join.variances(weights[None], frequencies)[0])
+        return self.join.variances(rows, frequencies).tolist()
+
+    def farthest(self, frequencies: FloatArray, level: float) -> float:
+        # variances are dear: asked for once
+        return Noise(np.maximum(self.variance(frequencies), 1e-300)).farthest(frequencies, level)
 
 
 def _spread(oracle: PureOracle) -> float:
