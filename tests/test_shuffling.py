@@ -298,7 +298,7 @@ def test_delta_falls_with_people_and_with_the_central_budget_and_grows_with_the_
 
 
 @given(LOCAL, PEOPLE, st.floats(-12.0, -1.0), st.floats(1.0, 1e3), st.sampled_from([1, 1, 3]))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_epsilon_falls_with_delta_and_people_and_never_exceeds_the_local_one(
     local: float, n: int, exponent: float, more: float, rounds: int
 ) -> None:
