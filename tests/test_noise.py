@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 import ldp3
+from ldp3.arrays import FloatArray
 from ldp3.errors import InvalidData
 from ldp3.noise import COUNTS, Noise, PureNoise, Support
 from tests.postprocessing.estimates import estimate, impure
@@ -135,6 +136,30 @@ def test_the_noise_of_a_weighted_sum_is_that_of_the_law_of_reports(name: str) ->
     assert stated is not None
     assert np.var(sums) == pytest.approx(stated, rel=0.085)
     assert np.mean(sums) == pytest.approx(truth @ weights, abs=4 * np.sqrt(stated / 4_000))
+
+
+@pytest.mark.parametrize(
+    "name", ["grr", "oue", "ss", "olh", "sw", "pgr", "resolutions", "resolutions(wave=0.5)"]
+)
+def test_no_estimate_makes_a_variance_less_than_any_people_could(name: str) -> None:
+    oracle, rng = ldp3.oracle(name, epsilon=1.0, d=8), ldp3.stream(5, name)
+    rows = np.array([np.arange(8) - 3.5, np.r_[np.ones(3), np.zeros(5)] - 3 / 8])
+
+    def variances(noise: Noise, f: FloatArray) -> FloatArray:
+        found = noise.of_queries(rows, f)
+        assert found is not None
+        return found
+
+    stated = [variances(oracle.noise(f, 20), f) for f in np.eye(8)]
+    least = np.min(stated, axis=0)  # where all hold one value
+    assert (least > 0).all()
+    for f in (rng.dirichlet(np.full(8, 0.3)) for _ in range(50)):
+        assert (variances(oracle.noise(f, 20), f) >= least - 1e-12).all()
+    tallies = (oracle.simulate(rng.multinomial(20, np.full(8, 1 / 8)), rng) for _ in range(50))
+    for made in map(oracle.estimate, tallies):
+        # groups of resolutions have other numbers of people each time
+        bound = 1e-3 if name.startswith("res") else least - 1e-12
+        assert (variances(made.noise, made.frequencies) >= bound).all()
 
 
 def test_where_nothing_is_known_of_pairs_there_is_no_noise_of_a_sum() -> None:

@@ -135,6 +135,33 @@ def test_what_means_nothing_is_refused_in_one_line(ask, said: str) -> None:  # t
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("protocol", ["pgr", "sw", "resolutions", "resolutions(wave=0.99)"])
+def test_few_reports_give_no_certainty(protocol: str) -> None:
+    """Of ten to thirty reports: they held in 0.4 to 0.9, some of no width; now in 0.9 or more."""
+    oracle, held, runs = ldp3.oracle(protocol, epsilon=1.0, d=16), 0, 0
+    histogram = np.repeat([2, 0], 8)
+    for i in range(200):
+        tally = oracle.simulate(histogram, stream(i, protocol))
+        try:
+            share = oracle.estimate(tally).share(above=4)
+        except InvalidData:  # nobody was asked in all bins
+            continue
+        assert share.high > share.low
+        held, runs = held + (share.low <= 0.5 <= share.high), runs + 1
+    assert binom.cdf(held, runs, 0.95) > 1e-3
+
+
+@pytest.mark.parametrize("protocol", ["sw", "oue", "resolutions(wave=0.5)"])
+def test_a_cumulated_distribution_is_made_of_shares(protocol: str) -> None:
+    oracle = ldp3.oracle(protocol, epsilon=1.0, d=300)  # more than are looked at together
+    found = oracle.estimate(oracle.simulate(np.full(300, 9), stream(1)))
+    cdf = found.cdf()
+    for place in (0, 150, 298):
+        share = found.share(below=place + 1)
+        assert cdf.shares[place] == pytest.approx(share.value, rel=1e-12)
+        assert (cdf.low[place], cdf.high[place]) == pytest.approx((share.low, share.high))
+
+
 RUNS = 300
 CASES = [
     pytest.param(name, setting, marks=[] if name == "sw" else pytest.mark.slow)

@@ -15,7 +15,6 @@ Boucheron, Lugosi, Massart. *Concentration inequalities.* 2013, §2.2 (Chernoff)
 (Bernstein).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
 from statistics import NormalDist
@@ -133,20 +132,26 @@ class Noise:
         """Variance of the estimates, if these are the frequencies."""
         return np.maximum(self.base + frequencies * self.slope, 0)
 
-    def of_query(
-        self,
-        weights: FloatArray,  # noqa: ARG002
-        frequencies: FloatArray,  # noqa: ARG002
-    ) -> float | None:
+    def of_query(self, weights: FloatArray, frequencies: FloatArray) -> float | None:
         """Variance of the weighted sum of the estimates, if these are the frequencies.
 
         None where it is not known how the errors of different values hang together.
         """
-        return None
+        found = self.of_queries(weights[None], frequencies)
+        return None if found is None else float(found[0])
 
-    def of_queries(self, rows: FloatArray, frequencies: FloatArray) -> Sequence[float | None]:
-        """The same for each row of weights."""
-        return [self.of_query(weights, frequencies) for weights in rows]
+    def of_queries(
+        self,
+        rows: FloatArray,  # noqa: ARG002
+        frequencies: FloatArray,  # noqa: ARG002
+    ) -> FloatArray | None:
+        """The same of several sums, a row of weights each.
+
+        Estimates may stand for the frequencies, for they enter linearly. But estimates of few
+        reports lie far outside of what frequencies can be, and a variance far below: it is never
+        less than if all people held one value, the one for which it is least.
+        """
+        return None
 
     def surely(
         self,
@@ -285,7 +290,7 @@ class PureNoise(Noise):
         base, slope = q * (1 - q) / (n * (p - q) ** 2), (1 - p - q) / (n * (p - q))
         return cls(base, slope, support, n, channel)
 
-    def of_query(self, weights: FloatArray, frequencies: FloatArray) -> float | None:
+    def of_queries(self, rows: FloatArray, frequencies: FloatArray) -> FloatArray | None:
         r"""From the channel, or from how often two values are supported together.
 
         With $s_{uv}$ of that for one report, the covariance is linear in $f_u + f_v$, so that its
@@ -295,15 +300,16 @@ class PureNoise(Noise):
         """
         if self.channel is not None:
             shares = self.channel.forward(frequencies)
-            return of_channel(self.channel, weights, frequencies, shares) / self.n
+            return of_channel(self.channel, rows, frequencies, shares) / self.n
         if self.support.both is None:
             return None
         p, q, (own, other) = self.support.p, self.support.q, self.support.both
-        even, tilt = other - q**2, own - other - q * (p - q)
-        total, square, held = weights.sum(), weights**2, float(weights @ frequencies)
-        apart = even * (total**2 - square.sum()) + 2 * tilt * (total * held - square @ frequencies)
-        each = square @ (self.base + frequencies * self.slope)
-        return max(float(each + apart / (self.n * (p - q) ** 2)), 0.0)
+        scale = self.n * (p - q) ** 2
+        even, tilt = (other - q**2) / scale, 2 * (own - other - q * (p - q)) / scale
+        total, square = rows.sum(axis=1), rows**2
+        nobody = (self.base - even) * square.sum(axis=1) + even * total**2
+        held = (self.slope - tilt) * square + tilt * total[:, None] * rows
+        return np.maximum(nobody + np.maximum(held @ frequencies, held.min(axis=1)), 0)
 
     def surely(self, weights: FloatArray, alpha: float) -> tuple[float, float] | None:
         return None if self.channel is None else sure_of(self.channel, weights, self.n, alpha)
@@ -375,15 +381,16 @@ class PureNoise(Noise):
 
 
 def of_channel(
-    channel: LinearChannel, weights: FloatArray, frequencies: FloatArray, shares: FloatArray
-) -> float:
-    """Variance of what one report adds to a weighted sum, given what its user holds.
+    channel: LinearChannel, rows: FloatArray, frequencies: FloatArray, shares: FloatArray
+) -> FloatArray:
+    """Variance of what one report adds to weighted sums, given what its user holds.
 
     The mean square of its score, less that of what the score is in the mean, which is the weight of
-    the user's value. Linear in the frequencies, so that unbiased ones may stand for them.
+    the user's value; at least what it is for the value where it is least.
     """
-    spread = shares @ channel.scores(weights) ** 2 - frequencies @ weights**2
-    return max(float(spread), 0.0)
+    scores, square = channel.scores(rows) ** 2, rows**2
+    least = (channel.backward(scores) - square).min(axis=1)
+    return np.maximum(scores @ shares - square @ frequencies, np.maximum(least, 0))
 
 
 def sure_of(

@@ -25,6 +25,7 @@ from ldp3.noise import Noise
 
 CLOSE = 5e-6  # of itself: as many digits as are printed of an edge
 Place = float | str | date  # a number, a date, or a text that spells one
+NUMBERS = 2**16  # in the weights of several sums that are looked at together
 PLACES = 1_024  # of a line at which its cumulated distribution is asked for, at the most
 
 
@@ -97,10 +98,10 @@ class Questions:
                 f"A mean needs numbers, and {self.line.form} have an order but no place on a "
                 f"line: ask for a quantile."
             )
-        found = self._sum(self._middles, level)
-        low, high = float(self._middles.min()), float(self._middles.max())
-        ends = np.clip((found.low, found.high), low, high)
-        return Quantity(found.value, float(ends[0]), float(ends[1]), found.std, self._said)
+        line = self._middles
+        ends = float(line.min()), float(line.max())
+        value, low, high, std = self._sums(line[None], level, *ends)[:, 0].tolist()
+        return Quantity(value, low, high, std, self._said)
 
     def share(
         self,
@@ -110,7 +111,8 @@ class Questions:
         level: float,
     ) -> Quantity:
         """The share of people from `above` on, or below `below`, or from one up to another."""
-        return self._share(self.chosen(above, below, between), level)
+        chosen = self.chosen(above, below, between).astype(np.float64)
+        return Quantity(*self._sums(chosen[None], level)[:, 0].tolist())
 
     def chosen(
         self, above: Place | None, below: Place | None, between: tuple[Place, Place] | None
@@ -141,8 +143,10 @@ class Questions:
         every = np.unique(self._ends)
         places = every[:: -(-len(every) // PLACES)]
         places = places if places[-1] == every[-1] else np.append(places, every[-1])
-        found = [self._share(self._ends <= place, level) for place in places]
-        shares, low, high = np.array([(f.value, f.low, f.high) for f in found]).T
+        step = max(1, NUMBERS // len(self.frequencies))
+        some = (places[start : start + step, None] for start in range(0, len(places), step))
+        found = [self._sums((self._ends <= place).astype(np.float64), level) for place in some]
+        shares, low, high, _ = np.concatenate(found, axis=1)
         return Distribution(places, shares, low, high)
 
     def quantile(self, q: float, level: float) -> Quantity:
@@ -167,40 +171,43 @@ class Questions:
         value = np.clip(value, low, high)
         return Quantity(float(value), float(low), float(high), said=self._said)
 
-    def _share(self, chosen: BoolArray, level: float) -> Quantity:
-        if chosen.all() or not chosen.any():
-            known = float(chosen.all())
-            return Quantity(known, known, known, 0.0)
-        found = self._sum(chosen.astype(np.float64), level)
-        low, high = np.clip((found.low, found.high), 0.0, 1.0)
-        return Quantity(found.value, float(low), float(high), found.std)
+    def _sums(
+        self, rows: FloatArray, level: float, least: float = 0.0, most: float = 1.0
+    ) -> FloatArray:
+        """Of weighted sums, a row of weights each: values, ends of intervals, deviations.
 
-    def _sum(self, weights: FloatArray, level: float) -> Quantity:
+        The sums lie between `least` and `most`. An estimate beyond has the interval of the end that
+        it is beyond, for what is left of its own might be nothing, as if it were certain.
+        """
         require_share("level", level)
-        if len(weights) < len(self.frequencies):
-            return self._ratio(weights, level)
-        usual = float(weights.mean())
-        apart = weights - usual
-        variance = self._variance(apart)
-        value = usual + float(apart @ self.frequencies)
-        below = above = -NormalDist().inv_cdf((1 - level) / 2) * sqrt(variance)
+        if rows.shape[1] < len(self.frequencies):
+            found = np.array([self._ratio(row, level) for row in rows]).T
+            found[1:3] = np.clip(found[1:3], least, most)
+            return found
+        usual = rows.mean(axis=1)
+        apart = rows - usual[:, None]
+        values, std = usual + apart @ self.frequencies, np.sqrt(self._variances(apart))
+        below = above = -NormalDist().inv_cdf((1 - level) / 2) * std
         if self.guaranteed:
-            sure = self.noise.surely(apart, 1 - level)
-            if sure is None:
+            sure = [self.noise.surely(row, 1 - level) for row in apart]
+            if None in sure:
                 raise InvalidData(
                     "A guaranteed interval of a mean, a quantile or a share needs a protocol that "
                     "says how likely each report is, such as sw, grr or pgr."
                 )
-            below, above = sure
-        return Quantity(value, value - above, value + below, sqrt(variance))
+            below, above = np.array(sure).T
+        low, high = np.minimum(values, most) - above, np.maximum(values, least) + below
+        return np.array([values, *np.clip((low, high), least, most), std])
 
-    def _ratio(self, weights: FloatArray, level: float) -> Quantity:
+    def _ratio(self, weights: FloatArray, level: float) -> tuple[float, float, float, float]:
         """The mean of weights among those who have a place on the line."""
         if self.guaranteed:
             raise InvalidData("Among those who answered, an interval is not guaranteed: leave out.")
-        start, width = float(weights.min()), float(np.ptp(weights)) or 1.0
+        start, width = float(weights.min()), float(np.ptp(weights))
+        if width == 0:  # all of those who have one
+            return start, start, start, 0.0
         part, whole = np.append((weights - start) / width, 0), np.append(np.ones_like(weights), 0)
-        v, w, both = (self._variance(sum_of) for sum_of in (part, whole, part + whole))
+        v, w, both = self._variances(np.array([part, whole, part + whole])).tolist()
         spread = np.array([[v, (both - v - w) / 2], [(both - v - w) / 2, w]])
         z = NormalDist().inv_cdf((1 + level) / 2)
         inside, there = float(part @ self.frequencies), float(whole @ self.frequencies)
@@ -209,16 +216,16 @@ class Questions:
         value, ends = inside / there, fieller(inside, there, spread, z)
         std = sqrt(max(v - 2 * value * spread[0, 1] + value**2 * w, 0.0)) / there
         value, low, high = (start + width * one for one in (value, *ends))
-        return Quantity(value, low, high, width * std)
+        return value, low, high, width * std
 
-    def _variance(self, weights: FloatArray) -> float:
-        variance = self.noise.of_query(weights, self.frequencies)
-        if variance is None:
+    def _variances(self, rows: FloatArray) -> FloatArray:
+        variances = self.noise.of_queries(rows, self.frequencies)
+        if variances is None:
             raise InvalidData(
                 "A mean, a quantile or a share needs a protocol that says how the errors of "
                 "different values hang together, such as sw, grr, oue, olh, ss or pgr."
             )
-        return variance
+        return variances
 
     @cached_property
     def line(self) -> Domain:

@@ -130,8 +130,8 @@ class TableNoise(Noise):
             return np.full(len(frequencies), np.max(self.base))
         return np.asarray(self.base)
 
-    def of_query(self, weights: FloatArray, frequencies: FloatArray) -> float:  # noqa: ARG002
-        return max(float(self.covariance(weights[None])[0, 0]), 0.0)
+    def of_queries(self, rows: FloatArray, frequencies: FloatArray) -> FloatArray:  # noqa: ARG002
+        return np.array([max(float(self.covariance(row[None])[0, 0]), 0.0) for row in rows])
 
     def covariance(self, queries: FloatArray) -> FloatArray:
         """Of weighted sums of the cells, one row of weights each."""

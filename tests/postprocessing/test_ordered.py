@@ -40,8 +40,8 @@ def test_a_cdf_that_rises_is_left_as_it_is() -> None:
 @pytest.mark.parametrize("d", [2, 3, 7, 64, 100])
 def test_without_noise_shrinkage_leaves_frequencies_as_they_are(d: int) -> None:
     class Still(Noise):
-        def of_query(self, weights: FloatArray, frequencies: FloatArray) -> float:
-            return 0.0 * float(weights @ frequencies)
+        def of_queries(self, rows: FloatArray, frequencies: FloatArray) -> FloatArray:
+            return 0.0 * (rows @ frequencies)
 
         @property
         def correlated(self) -> bool:
@@ -56,8 +56,8 @@ def test_levels_shrink_as_the_formula_says() -> None:
     v, f = 0.001, np.array([0.5, 0.2, 0.2, 0.1])
 
     class Alike(Noise):
-        def of_query(self, weights: FloatArray, frequencies: FloatArray) -> float:
-            return v * float(weights @ weights) + 0 * len(frequencies)
+        def of_queries(self, rows: FloatArray, frequencies: FloatArray) -> FloatArray:
+            return v * (rows**2).sum(axis=1) + 0 * len(frequencies)
 
         @property
         def correlated(self) -> bool:

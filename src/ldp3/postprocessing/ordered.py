@@ -121,8 +121,8 @@ class Haar(PostProcessor):
             lean = (2 * middle - start - end) / (end - start)
             weights[start:middle], weights[middle:end] = 1 - lean, -1 - lean
         found = estimate.noise.of_queries(rows, estimate.frequencies)
-        if None in found:
+        if found is None:
             raise InvalidData(f"{type(self).__name__}: the protocol must have {self.needs}.")
-        m, noise = len(parts), float(np.mean(found)) * len(parts)  # type: ignore[arg-type]
+        m, noise = len(parts), float(np.mean(found)) * len(parts)
         cautious = 1 + (2 / m) ** 0.5 if m > 1 else 1.0
         return float(max(0.0, 1 - cautious * noise / np.square(apart).sum()))

@@ -232,7 +232,9 @@ class Hyperplanes(LinearChannel):
 
     def _held(self, weights: FloatArray) -> FloatArray:
         """The sum over the points of each hyperplane, or over the hyperplanes of each point."""
-        spectrum = np.fft.rfft(weights, self.oracle.points).conj() * self._members
+        spectrum = np.fft.rfft(weights, self.oracle.points)
+        np.conjugate(spectrum, out=spectrum)
+        spectrum *= self._members
         return np.fft.irfft(spectrum, self.oracle.points)
 
     @cached_property

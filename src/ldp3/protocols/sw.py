@@ -319,9 +319,9 @@ class WaveNoise(Noise):
         shares = self._shares(frequencies)
         return np.maximum(self.channel.spread(shares) - frequencies, 0) / self.n
 
-    def of_query(self, weights: FloatArray, frequencies: FloatArray) -> float:
+    def of_queries(self, rows: FloatArray, frequencies: FloatArray) -> FloatArray:
         shares = self._shares(frequencies)
-        return of_channel(self.channel, weights, frequencies, shares) / self.n
+        return of_channel(self.channel, rows, frequencies, shares) / self.n
 
     def surely(self, weights: FloatArray, alpha: float) -> tuple[float, float]:
         return sure_of(self.channel, weights, self.n, alpha)

@@ -304,12 +304,16 @@ class Join:
           \Big(\sum_g \frac{\mathrm{Var}\,w_g}{n_g} - \frac{\mathrm{Var}\,w}{n}\Big)$$
 
         with $s_g$ the score of a report, $w_g$ its mean given the value, and $\sum_g w_g = w$ but
-        for a constant.
+        for a constant. It is concave in the frequencies, so that it is least where all hold one
+        value: estimates, which are no distribution, are not to say less.
         """
-        moved = rows @ self.gain
-        own = self._of_levels(rows - moved[:, None] * self.line, frequencies)
+        moved, d = rows @ self.gain, self.tree.d
+        own, each = self._of_levels(rows - moved[:, None] * self.line, frequencies)
+        of_wave, each_of_wave = self._of_wave(frequencies)
         people = self._chosen * _spread_of(rows, frequencies) / sum(self.people)
-        return np.maximum(own + moved**2 * self._of_wave(frequencies) - people, 0)
+        least = sum(values[:, np.arange(d) * values.shape[1] // d] for values in each)
+        least = least + np.multiply.outer(moved**2, each_of_wave)
+        return np.maximum(own + moved**2 * of_wave - people, np.maximum(least.min(axis=1), 0))
 
     @property
     def _chosen(self) -> float:
@@ -317,24 +321,30 @@ class Join:
         n = sum(self.people)
         return n / max(n - 1, 1)
 
-    def _of_levels(self, rows: FloatArray, frequencies: FloatArray) -> FloatArray:
-        found = np.zeros(len(rows))
+    def _of_levels(
+        self, rows: FloatArray, frequencies: FloatArray
+    ) -> tuple[FloatArray, list[FloatArray]]:
+        """The variances, and what they are for each level if all people are in one of its cells."""
+        found, each = np.zeros(len(rows)), []
         for (_, oracle, m), weights in zip(self.levels, self.apart(rows), strict=True):
             held, channel = self._cells(frequencies, oracle.d), oracle.channel
             assert channel is not None
-            reports = channel.scores(weights) ** 2 @ channel.forward(held) - weights**2 @ held
+            scores, square = channel.scores(weights) ** 2, weights**2
+            reports = scores @ channel.forward(held) - square @ held
             found += (reports + self._chosen * _spread_of(weights, held)) / m
-        return found
+            each.append((channel.backward(scores) - square) / m)
+        return found, each
 
-    def _of_wave(self, frequencies: FloatArray) -> float:
-        """Of the mean by the square wave."""
+    def _of_wave(self, frequencies: FloatArray) -> tuple[float, FloatArray]:
+        """Of the mean by the square wave, and for each value if all people hold it."""
         if self.wave is None:
-            return 0.0
+            return 0.0, np.zeros(self.tree.d)
         oracle, m = self.wave
         reports = oracle.channel.forward(frequencies) @ self.scores**2
         reports -= frequencies @ self.line**2
         who = self._chosen * _spread_of(self.line[None], frequencies)[0]
-        return float(reports + who) / m
+        each = oracle.channel.backward(self.scores**2) - self.line**2
+        return float(reports + who) / m, each / m
 
     def _cells(self, frequencies: FloatArray, size: int) -> FloatArray:
         d = self.tree.d
@@ -380,12 +390,9 @@ class JoinedNoise(Noise):
         rows = (np.eye(min(step, d - start), d, start) for start in range(0, d, step))
         return np.concatenate([self.join.variances(some, frequencies) for some in rows])
 
-    def of_query(self, weights: FloatArray, frequencies: FloatArray) -> float:
-        return self.of_queries(weights[None], frequencies)[0]
-
-    def of_queries(self, rows: FloatArray, frequencies: FloatArray) -> list[float]:
+    def of_queries(self, rows: FloatArray, frequencies: FloatArray) -> FloatArray:
         assert self.join is not None
-        return self.join.variances(rows, frequencies).tolist()
+        return self.join.variances(rows, frequencies)
 
     def farthest(self, frequencies: FloatArray, level: float) -> float:
         # variances are dear: asked for once
