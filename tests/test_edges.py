@@ -19,6 +19,7 @@ from ldp3.edges import (
     middles,
     number_in,
     range_labels,
+    round_edges,
 )
 from ldp3.errors import InvalidParameter
 
@@ -128,6 +129,28 @@ def test_a_number_that_is_written_like_an_edge_lies_on_it() -> None:
         assert bin_of(float(f"{hundredth / 100:.2f}"), edges) == hundredth - 4_110
     assert bisect_right(list(np.linspace(0, 1, 11)), 0.3) == 3  # what sums of widths would say
     assert bin_of(0.3, equal_edges(0, 1, 10)) == 3
+
+
+def test_round_edges_begin_and_end_where_a_decimal_was_written() -> None:
+    # 0.1, 1.1 and 0.001 are floats above, 0.3 and 0.7 floats below what is written
+    ends = ((0, 0.1), (0, 1.1), (0.3, 0.9), (0.1, 0.7), (-0.3, 0.7), (0, 0.001))
+    for low, high in ends:
+        edges = round_edges(low, high, 64)
+        assert as_edges(edges) == edges
+        assert (edges[0], edges[-1]) == (low, high)
+    assert round_edges(0.3, 0.5, 16) == (
+        0.3,
+        0.32,
+        0.34,
+        0.36,
+        0.38,
+        0.4,
+        0.42,
+        0.44,
+        0.46,
+        0.48,
+        0.5,
+    )
 
 
 def test_logarithmic_edges_keep_their_ends() -> None:

@@ -36,6 +36,8 @@ def test_an_edge_is_known_by_the_digits_that_were_printed() -> None:
     assert large.share(above=1_000_002).value == pytest.approx(0.25)  # not the first that is near
     with pytest.raises(InvalidParameter, match="take 1000001 or 1000002"):
         large.share(above=1_000_001.4)
+    with pytest.raises(InvalidParameter, match=r"take 20\.$"):  # from infinity on is nobody
+        known(Bins([0, 10, 20, np.inf])).share(above=500)
 
 
 def test_dates_and_grades_are_asked_and_told_as_people_write_them() -> None:
@@ -55,6 +57,14 @@ def test_a_mean_by_hand() -> None:
     assert mean.value == pytest.approx(0.5 * 5 + 0.25 * 15 + 0.25 * 30)
     assert mean.std == pytest.approx(np.sqrt(variance))
     assert mean.high - mean.value == pytest.approx(1.959964 * np.sqrt(variance), rel=1e-6)
+
+
+def test_one_place_that_noise_lifted_is_no_quantile() -> None:
+    # cumulated 0.2, 0.95, 0.55, 0.8, 1: the second and third are 0.75 together
+    shares = np.array([0.2, 0.75, -0.4, 0.25, 0.2])
+    line = Estimate.of(shares, 300, INDEPENDENT)
+    assert line.quantile(0.9).value == 4
+    assert line.quantile(0.7).value == 1
 
 
 def test_who_gives_no_answer_is_left_out_of_a_mean() -> None:

@@ -198,7 +198,8 @@ def round_edges(low: float, high: float, most: int) -> Edges:
     power = floor(log10(narrow)) - 1  # rounding may be on either side
     steps = (Fraction(10) ** (power + i) * k for i in range(3) for k in (1, 2, 5))
     step = next(s for s in steps if s >= Fraction(narrow))
-    first, last = floor(Fraction(low) / step) + 1, ceil(Fraction(high) / step)
+    start, end = (Fraction(repr(float(end))) for end in (low, high))  # as written: 0.1 is a tenth
+    first, last = floor(start / step) + 1, ceil(end / step)
     return (float(low), *(float(i * step) for i in range(first, last)), float(high))
 
 

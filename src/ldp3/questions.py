@@ -156,13 +156,15 @@ class Questions:
         q, nor the share up to the place before it significantly above: two tests at one place, so
         that it holds at this level without a band over all places.
         """
+        from scipy.optimize import isotonic_regression
+
         require_share("a quantile", q)
         known = self.cdf(level)
         starts = np.append(self._starts.min(), known.places[:-1])
         before = np.append(0.0, known.low[:-1])
         possible = np.flatnonzero((known.high >= q) & (before <= q))
         first, last = (possible[0], possible[-1]) if len(possible) else (0, len(starts) - 1)
-        rising = np.maximum.accumulate(known.shares)
+        rising = isotonic_regression(known.shares).x  # the largest so far is where noise was large
         if isinstance(self.domain, Bins):
             low, value = starts[first], place_of(known.places, rising, q, starts)
         else:
@@ -258,7 +260,8 @@ class Questions:
             place = nearest  # people copy what was printed
         inside = (self._starts < place) & (place < self._ends)
         if isinstance(self.domain, Bins) and inside.any():
-            ends = (float(ends[inside][0]) for ends in (self._starts, self._ends))
+            found = (float(ends[inside][0]) for ends in (self._starts, self._ends))
+            ends = [end for end in found if isfinite(end)]
             raise InvalidParameter(
                 f"{self.line.said(place)} lies inside a bin, and a share is known at the edges of "
                 f"bins only: take {' or '.join(map(self.line.said, ends))}."

@@ -167,6 +167,8 @@ def test_numbers_are_asked_of_one_collection_and_of_two(folder: Path, run: Run) 
     assert all(row in out for row in ("mean ", "median ", "quantile 0.9 ", "share from 32 on "))
     code, out, _ = run("difference first.counts second.counts --mean --below 16 --format csv")
     assert (code, len(out.splitlines())) == (0, 3)
+    _, out, _ = run("estimate first.counts --simultaneous")  # and shows other intervals
+    assert "0.95, each, for the share up to each value among those who reported" in out
     for line, said in (
         ("estimate first.counts --above 33", "33 lies inside a bin"),
         ("estimate first.counts --above 64", "No bin lies from 64 on"),
@@ -174,7 +176,7 @@ def test_numbers_are_asked_of_one_collection_and_of_two(folder: Path, run: Run) 
         ("estimate first.counts --above x", "'x' is not a number"),
         ("estimate first.counts --between 1", "--between: "),
         ("estimate first.counts --mean --simultaneous", "are for single values"),
-        ("difference first.counts second.counts --mean --simultaneous", "is for single values"),
+        ("difference first.counts second.counts --mean --simultaneous", "are for single values"),
         ("estimate first.counts -m norm_sub", "takes the errors of different values for indep"),
     ):
         code, _, err = run(line)
@@ -187,6 +189,7 @@ def test_as_many_bins_as_the_noise_is_worth_with_round_edges(folder: Path, run: 
     assert run(f"plan -p sw {auto} --population 20000 -o wave.json")[0] == 0
     assert run(f"plan -p oue {auto} --population 20000 -o bits.json")[0] == 0
     assert run("plan -p sw --bins auto --within 0:1 -e 2 --population 1e6 -o fine.json -q")[0] == 0
+    assert run("plan -p sw -e 1 --bins -inf,0,5,inf -o open.json -q")[0] == 0
     domains = [Plan.load(folder / name).domain for name in ("wave.json", "bits.json", "fine.json")]
     assert [domain.label(1) for domain in domains] == ["[2, 4)", "[10, 20)", "[0.001, 0.002)"]
     assert [domain.d for domain in domains] == [60, 12, 1_000]

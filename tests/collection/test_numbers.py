@@ -66,6 +66,8 @@ def test_what_heaps_up_at_an_end_and_open_ends_are_said() -> None:
     said = told(server(histogram, 2), Asked(mean=True)).render("text")
     assert "are in the last bin: if numbers beyond were clipped to it, so is the mean." in said
     assert "first bin" not in said
+    assert "at the middle of a bin, up to 1 off." in said
+    assert "Of whole numbers that is half of one too much" in said
     plan = Plan("open", Bins([0, 10, 20, np.inf]), "grr", 1.0)
     made = Aggregator(plan)
     made.add(plan.wire.encode(plan.oracle.perturb(np.arange(300) % 3, stream(3))).tobytes())

@@ -83,7 +83,10 @@ def estimate(
     asked = flags.asked(mean, quantiles, above, below, between)
     if asked:
         if output is not None or simultaneous:
-            raise InvalidParameter("--output and --simultaneous are for single values: leave out.")
+            raise InvalidParameter(
+                "--output and --simultaneous are for single values: leave them out; --format csv "
+                "or json is for programs."
+            )
         flags.tell(told(server, asked, method, confidence, guaranteed, table), format)
         return
     if association or share is not None or by is not None:

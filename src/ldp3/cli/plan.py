@@ -36,7 +36,7 @@ def plan(
     columns: Path | None = None,
     domain: Path | None = None,
     domain_size: Annotated[int | None, flags.WHOLE] = None,
-    bins: str | None = None,
+    bins: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     grid: str | None = None,
     within: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     population: Annotated[int | None, flags.WHOLE] = None,

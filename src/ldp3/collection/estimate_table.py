@@ -184,14 +184,16 @@ class CollectionEstimate:
     def title(self) -> str:
         """What the collection is, in one line."""
         about = self.about
-        each = "all at once" if about["simultaneous"] else "each"
+        each, meaning = "all at once" if about["simultaneous"] else "each", str(about["interval"])
+        if not about["single"]:  # people see the intervals of other numbers
+            each, meaning = "each", meaning.replace("frequency", "share up to each value")
         protocol = names.protocol(str(about["protocol"]))
         of = " × ".join(about["attributes"])  # type: ignore[arg-type]
         called = f"{about['collection']}, {of}" if of else about["collection"]
         return (
             f"{called}: {about['n']:,} reports, {protocol}, "
             f"ε = {about['epsilon']:g}; intervals with confidence {about['confidence']:.4g}, {each}"
-            f", {about['interval']}"
+            f", {meaning}"
         )
 
 

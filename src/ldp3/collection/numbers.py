@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from math import hypot, isinf
 from statistics import NormalDist
 from typing import Any
@@ -196,8 +197,14 @@ def _remarks(domain: Domain, processed: FloatArray) -> list[str]:
     if not isinstance(domain, Bins):
         return []
     opens = any(map(isinf, domain.edges))
-    inner = ", and in a bin without an end at the end that it has" if opens else ""
+    far = f"{max(high - low for low, high in pairwise(domain.edges)) / 2:,.4g}"
+    inner = f", up to {far}{' days' if domain.in_days else ''} off"
+    if opens:
+        inner = ", and in a bin without an end at the end that it has"
     said = [f"A mean takes everybody at the middle of a bin{inner}."]
+    if all(isinf(edge) or edge == round(edge) for edge in domain.edges):
+        what = "days" if domain.in_days else "numbers"
+        said[0] += f" Of whole {what} that is half of one too much: [1, 3) holds 1 and 2."
     processed = processed[: domain.size]
     ends = ("first", 0, 1, domain.edges[0]), ("last", -1, -2, domain.edges[-1])
     for which, code, beside, end in ends:

@@ -150,6 +150,7 @@ class Mean(OnALine):
     7.5
     """
 
+    title: ClassVar[str] = "Error of mean"
     aliases: ClassVar[tuple[str, ...]] = ("mean error",)
 
     def compare(self, truth: FloatArray, frequencies: FloatArray) -> float:
@@ -178,6 +179,7 @@ class Quantile(OnALine):
     2.0
     """
 
+    title: ClassVar[str] = "Error of quantile"
     aliases: ClassVar[tuple[str, ...]] = ("median",)
 
     q: float = 0.5
