@@ -1,4 +1,5 @@
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -7,7 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from ldp3.arrays import BoolArray
 from ldp3.cli import main
+from ldp3.experiment import schedule
+from ldp3.experiment.outcomes import Block, Outcome
+from ldp3.experiment.schedule import Forecast
+from ldp3.experiment.simulator import Simulator
+from ldp3.types import Tally
 from tests.posix import posix
 
 SMALL = ["-d", "sample.csv", "-p", "grr", "oue", "-m", "norm_sub"]
@@ -143,3 +150,36 @@ def test_a_dry_run_tells_what_would_compete(
     out = capsys.readouterr().out
     assert "methods    none norm_sub" in out
     assert "deploy" not in out
+
+
+def test_a_dry_run_promises_no_less_than_a_run_takes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    each = 0.05  # seconds, so that the rounding of what is said is less than a collection
+
+    def fixed(simulator: Simulator, threads: int | None) -> Forecast:
+        assert threads == 1
+        return Forecast({cell.protocol: each for cell in simulator.cells}, threads, 0)
+
+    measure, taken = Simulator.measure, []
+
+    def counting(
+        self: Simulator, block: Block, methods: BoolArray | None = None, tally: Tally | None = None
+    ) -> Outcome:
+        taken.append(len(block))
+        return measure(self, block, methods, tally)
+
+    monkeypatch.setattr(schedule, "forecast", fixed)
+    monkeypatch.setattr(Simulator, "measure", counting)
+    alike = ["-d", "uniform(d=40, n=1000)", "-p", "oue", "rappor", "-m", "none", "norm"]
+    asked = *alike, "--margin", "0", "--threads", "1"  # hardly anything leaves
+    assert ldp3(monkeypatch, *asked, "--dry-run") == 0
+    said = re.fullmatch(
+        r"time       about (.+) s for the first look, up to about (.+) s if nothing leaves the "
+        r"race; on 1 free core, once it has started",
+        capsys.readouterr().out.splitlines()[-1],
+    )
+    assert said is not None
+    assert ldp3(monkeypatch, *asked) == 0
+    first, most = (float(number) / each for number in said.groups())
+    assert first < sum(taken) < most + 1

@@ -13,7 +13,7 @@ from ldp3.cli.console import Console
 from ldp3.cli.data import inputs, one_sample
 from ldp3.errors import LARGEST_EPSILON, InvalidParameter
 from ldp3.files import require_no_input
-from ldp3.printing import duration, show
+from ldp3.printing import duration, plural, show
 
 if TYPE_CHECKING:
     from ldp3.domain import Domain
@@ -159,20 +159,29 @@ def _own_edges(domain: "Domain", reading: "Reading") -> list[str]:
 
 
 def _dry_run(many: int, ex: "Experiment", threads: int | None) -> None:
-    """What would compete, and for how long at most."""
+    """What would compete, and for about how long.
+
+    What is left after a look may be the slowest, so only that all of it goes on is a bound.
+    """
     from ldp3.experiment.schedule import forecast
     from ldp3.experiment.simulator import Simulator
+    from ldp3.recommendation.choosing import CHECKS, FEW, SEARCHES
     from ldp3.recommendation.contest import looks_of
 
     simulator = Simulator(replace(ex, repeats=1, repeats_asked=True, limit=False))
-    one, (looks, afforded) = forecast(simulator, threads).elapsed, looks_of(ex)
+    cost, (looks, _) = forecast(simulator, threads), looks_of(ex)
     combinations = sum(int(simulator.applies(cell).sum()) for cell in simulator.cells)
     show(f"protocols  {' '.join(c.spec for c in ex.protocols)}")
     show(f"methods    {' '.join(c.spec for c in ex.methods)}")
     show(f"race       {combinations:,} combinations over all ε, on {many} populations")
     show(f"looks      after {', '.join(map(str, looks))} collections on each, fewer take part")
-    first, most = (many * repeats * one for repeats in (looks[0], afforded))
-    show(f"time       {duration(first)} at least, {duration(most)} at most")
+    first, last = (many * repeats * cost.elapsed for repeats in (looks[0], looks[-1]))
+    checks = len(ex.metrics) * (many * CHECKS + SEARCHES * FEW)  # of the winners
+    most = last + checks * max(cost.seconds.values()) / cost.threads
+    show(
+        f"time       about {duration(first)} for the first look, up to about {duration(most)} if "
+        f"nothing leaves the race; on {plural(cost.threads, 'free core')}, once it has started"
+    )
 
 
 def _require_deployable(protocols: list[str], plugins: list[Path]) -> None:
