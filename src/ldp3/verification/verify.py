@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from math import ceil, log2, prod
+from math import ceil, inf, log2, prod
 from pathlib import Path
 from time import process_time
 from types import ModuleType
@@ -30,6 +30,7 @@ from ldp3.progress import Bar, Progress
 from ldp3.protocols.base import FrequencyOracle, build_oracle
 from ldp3.protocols.pure import PureOracle
 from ldp3.randomness import stream
+from ldp3.schemes.base import Scheme
 from ldp3.verification.attacks import attack_findings
 from ldp3.verification.base import DRAWS, Examination, Finding
 from ldp3.verification.methods import method_findings
@@ -52,6 +53,7 @@ RECORDS = [
     (4.0, (3, 5), 0.25),
     (0.5, (6, 7), 0.25),
 ]
+MOST_JOINED = 1500  # values of a scheme: to join more takes minutes, and its oracles have seen them
 LEAST = 100  # draws
 SILENT = Progress()
 CHECKED: dict[type, Any] = {  # the kinds that have a contract, and who examines them
@@ -154,9 +156,12 @@ def _subjects(thing: Any, kind: type, modules: Sequence[ModuleType]) -> tuple[st
         return canonical_method(thing, *modules), [(build_method(thing, *modules), 1.0)]
     name = specs.canonical(kind, thing, *modules)
     if kind is FrequencyOracle and not isinstance(thing, FrequencyOracle):
-        if specs.class_of(kind, thing, *modules).needs_records:
+        cls = specs.class_of(kind, thing, *modules)
+        if cls.needs_records:
             return name, [(_at(thing, modules, e, prod(s), s), share) for e, s, share in RECORDS]
-        return name, [(_at(thing, modules, e, d), share) for e, d, share in SETTINGS]
+        most = MOST_JOINED if issubclass(cls, Scheme) else inf
+        chosen = [setting for setting in SETTINGS if setting[1] <= most]
+        return name, [(_at(thing, modules, e, d), share) for e, d, share in chosen]
     if kind is Attack and not isinstance(thing, Attack):
         return name, [(attack, 1.0) for attack in _attacks(thing, modules)]
     return name, [(specs.build(kind, thing, *modules), 1.0)]
