@@ -82,7 +82,10 @@ def parse(spec: str) -> tuple[str, dict[str, Any]]:
                     return name, params
         except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
             pass
-    raise InvalidParameter(f"A spec looks like 'olh' or 'olh(g=4)', got {short(spec)}.")
+    raise InvalidParameter(
+        f"A spec is a name, and parameters by their names: 'olh', 'olh(g=4)' or 'quantile(q=0.5)', "
+        f"got {short(spec)}."
+    )
 
 
 def _value(node: ast.expr) -> Any:

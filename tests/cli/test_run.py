@@ -152,7 +152,7 @@ def test_a_dry_run_only_tells_what_would_be_done(ldp3_: Command, tmp_path: Path)
 MISTAKES = [
     ("run -p oul", "'oul'. Did you mean 'oue' or 'olh'?"),
     ("run -p olh(h=4) -m norm", "no parameter 'h'"),
-    ("run -p olh( -m norm", "A spec looks like"),
+    ("run -p olh( -m norm", "A spec is a name"),
     ("run -m nrm_sub", "Did you mean 'norm_sub'"),
     ("run -u l9", "Did you mean 'l"),
     ("run -e abc", "epsilon must be a number > 0, got 'abc'"),

@@ -64,11 +64,11 @@ def test_synthetic_data_says_what_it_is() -> None:
     [
         ("zipf(n=1e6)", "Zipf: n must be an integer from 1"),
         ("zipf(d=1)", "Zipf: d must be an integer from 2"),
-        ("zipf(d=10**12)", "A spec looks like"),
+        ("zipf(d=10**12)", "A spec is a name"),
         ("zipf(s='x')", "Zipf: s must be a number, got 'x'"),
         ("zipf(s=-1)", "Zipf: s must be at least 0"),
         ("zipf(t=1)", "Zipf has no parameter 't'"),
-        ("zipf(s=1", "A spec looks like"),
+        ("zipf(s=1", "A spec is a name"),
         ("geometric(p=1)", "Geometric: p must lie between 0 and 1"),
         ("gaussian(std=0)", "Gaussian: std must be at least"),
         ("spike(share=2)", "Spike: share must lie between 0 and 1"),
