@@ -56,6 +56,8 @@ def test_a_sample_says_how_frequent_values_are(
         ([], "Give two of --epsilon, --population and --error, got 0 of three."),
         (["-e", "1", "--error", "little"], "--error is a share, such as 1% or 0.01"),
         (["-e", "1", "--error", "1%", "--goal", "mean"], "in the unit of the values"),
+        (["-e", "1", "--error", "1,5", "--goal", "mean"], "in the unit of the values"),
+        (["-e", "1", "--error", "1"], "of a share must be below 1: 0.01 is one percentage point"),
         (["-e", "1", "--error", "1%", "--shuffled"], "--shuffled needs --delta"),
         (["-e", "1", "--error", "1%", "--delta", "1e-6"], "--shuffled needs --delta"),
         (["--central-epsilon", "1", "--delta", "1e-6"], "needs --population and --delta"),

@@ -66,6 +66,7 @@ def size(
         In place of --epsilon, with --population and --delta: each protocol takes the largest ε that
         keeps this one if its reports are mixed, over all --rounds if these are given.
     """
+    from ldp3.edges import number_in
     from ldp3.sizing.size import size
 
     mixed = shuffled or central_epsilon is not None
@@ -73,7 +74,7 @@ def size(
         raise InvalidParameter("--shuffled needs --delta, such as 1e-6, and --delta needs it.")
     console, why = Console(quiet=quiet), "A size is for one sample"
     users = one_sample(data, reading, plugins, why, console) if data else None
-    if error is not None and error.strip().endswith("%") and goal.strip().lower() == "mean":
+    if error is not None and goal.strip().lower() == "mean" and number_in(error) is None:
         raise InvalidParameter(
             f"--error of a mean is a number in the unit of the values, such as 1, got {error!r}."
         )

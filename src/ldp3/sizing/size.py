@@ -325,6 +325,9 @@ def _asked(epsilon: object, population: object, error: object, goal: str) -> Ask
         number = isinstance(given, int | float) and not isinstance(given, bool)
         fits = given is None or (number and 0 < given < inf)  # type: ignore[operator]
         require(fits, f"`{name}`", "must be a number > 0", given)
+    if error is not None and goal.startswith(("value", "above", "below", "between")):
+        told = "of a share must be below 1: 0.01 is one percentage point"
+        require(three["error"] < 1, "`error`", told, error)  # type: ignore[operator]
     if epsilon is not None:
         require_possible("size", three["epsilon"])  # type: ignore[arg-type]
     users = three["population"]
