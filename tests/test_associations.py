@@ -134,6 +134,8 @@ def test_rare_rows_are_merged_or_nothing_is_told() -> None:
     some = associated(table, noise, 1_000)
     assert some.merged == 2  # the rare one and the least of the others
     assert (some.v, some.high) == (None, 1.0)
+    assert "0.00 or more" not in str(some)  # which says nothing
+    assert "too few people to tell how much" in str(some)
     told = associated(np.array([[0.5, 0.48], [0.01, 0.01]]), noise, 1_000)
     assert (told.v, told.low, told.found) == (None, None, False)
     assert told.needed == 8_000  # 0.02 is √2 standard deviations, and four are needed

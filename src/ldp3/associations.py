@@ -78,13 +78,11 @@ class Association:
         p = "p < 0.001" if self.p_value < 0.001 else f"p = {self.p_value:.2g}"
         if self.v is not None:
             strength = f"Cramér's V {self.v:.2f} ({self.low:.2f} to {self.high:.2f})"
-        elif self.low is not None:
+        elif self.low is not None and self.low >= 0.005:
             strength = f"Cramér's V is {self.low:.2f} or more, {self.merged} rare values as one"
         else:
-            strength = (
-                f"too few people to tell how much, as few values stand above the noise: it takes "
-                f"about {self.needed:,} or more"
-            )
+            strength = "too few people to tell how much, as few values stand above the noise"
+            strength += f": it takes about {self.needed:,} or more" if self.needed else ""
         return f"{said} ({p}); {strength}."
 
 

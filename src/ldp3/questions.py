@@ -204,7 +204,9 @@ class Questions:
     def _ratio(self, weights: FloatArray, level: float) -> tuple[float, float, float, float]:
         """The mean of weights among those who have a place on the line."""
         if self.guaranteed:
-            raise InvalidData("Among those who answered, an interval is not guaranteed: leave out.")
+            raise InvalidData(
+                "Among those who answered, an interval is not guaranteed: leave `guaranteed` out."
+            )
         start, width = float(weights.min()), float(np.ptp(weights))
         if width == 0:  # all of those who have one
             return start, start, start, 0.0

@@ -46,6 +46,15 @@ def test_the_answer_goes_to_stdout(
     assert "worse by" in capsys.readouterr().out
 
 
+def test_of_several_attributes_it_is_told_who_gave_no_answer(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("people.csv").write_text("sex,page\n" + "f,a\nm,b\n,a\n" * 20)
+    given = ["-d", "people.csv", "--columns", "sex", "page", "-p", "groups", "-m", "none"]
+    assert ldp3(monkeypatch, *given) == 0
+    assert "sex: 20 people without an answer counted as 'no answer'." in capsys.readouterr().err
+
+
 def test_several_questions_are_answered_in_one_table(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 from ldp3 import Aggregator, Bins, Client, Labels, LDPError, Plan, Records
 from ldp3.collection.differences import CollectionDifference
 from ldp3.collection.estimate_table import CollectionEstimate
-from ldp3.collection.numbers import Asked, told
+from ldp3.collection.numbers import Asked, told, told_apart
 from ldp3.collection.together import association_answer, shares_answer
 from ldp3.errors import InvalidData
 from ldp3.reporting.estimate_page import estimate_page
@@ -52,9 +52,9 @@ def test_a_table_of_two_attributes_is_a_heat_map_on_the_page() -> None:
     page = estimate_page(CollectionEstimate.of(server(), attributes=["page", "sex"]))
     assert page.count('class="heat"') == 1
     assert "page × sex" in page
-    assert 'class="heat"' not in estimate_page(
-        CollectionEstimate.of(server(), None, 0.9, False, ["sex"])
-    )
+    single = estimate_page(CollectionEstimate.of(server(), None, 0.9, False, ["sex"]))
+    assert 'class="heat"' not in single
+    assert "<h1>people, sex</h1>" in single
 
 
 def test_shares_within_a_row_and_associations_are_told() -> None:
@@ -72,6 +72,17 @@ def test_the_mean_of_one_attribute_is_told() -> None:
     row = answer.data["answers"].row(0, named=True)
     assert abs(row["value"] - 41.4) < 20  # of the middles 9, 41.5 and 92.5; ten deviations
     assert row["low"] < row["value"] < row["high"]
+    assert "people, age (years): 2,000 reports" in answer.render()
+
+
+def test_the_mean_of_one_attribute_is_compared() -> None:
+    answer = told_apart(server(), server(), Asked(mean=True), attributes=["age (years)"])
+    row = answer.data["answers"].row(0, named=True)
+    one = told(server(), Asked(mean=True), attributes=["age (years)"])
+    assert row["first"] == row["second"] == one.data["answers"]["value"][0]
+    assert row["low"] < row["difference"] == 0 < row["high"]
+    with pytest.raises(LDPError, match="say which table, as in --table sex"):
+        told_apart(server(), server(), Asked(mean=True))
 
 
 @pytest.mark.parametrize(
@@ -123,9 +134,12 @@ def test_the_command_line_asks_the_same(
     }.items():
         code, out, _ = run(*options)
         assert (code, said in out) == (0, True)
-    for wrong in (["--share", "page"], ["--association", "sex"]):
-        code, _, said = run(*wrong)
-        assert (code, said.count("\n")) == (2, 1)
+    both = ["--association", "sex", "page"]
+    page = str(tmp_path / "page.html")  # asked for and never written, where that passed in silence
+    beside = [["-o", page], ["-m", "none"], ["--table", "sex"], ["--mean"], ["--simultaneous"]]
+    for wrong in (["--share", "page"], both[:2], *([*both, *one] for one in beside)):
+        code, out, said = run(*wrong)
+        assert (code, out, said.count("\n")) == (2, "", 1)
 
 
 def test_two_collections_are_compared_table_by_table() -> None:

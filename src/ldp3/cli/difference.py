@@ -52,9 +52,9 @@ def difference(
     called = str(first), str(second)  # two collections may have one plan, and so one name
     asked = flags.asked(mean, quantiles, above, below, between)
     if asked:
-        if simultaneous or table:
-            raise InvalidParameter("--simultaneous and --table are for single values: leave out.")
-        flags.tell(told_apart(one, other, asked, confidence, called), format)
+        if simultaneous:
+            raise InvalidParameter("--simultaneous is for single values: leave it out.")
+        flags.tell(told_apart(one, other, asked, confidence, called, table), format)
         return
     found = CollectionDifference.of(one, other, confidence, simultaneous, called, table)
     flags.tell(found.answer(), format)

@@ -53,9 +53,11 @@ def estimate(
         The counts, as `ldp3 aggregate` or `ldp3 merge` wrote them.
     table
         Of several attributes: the table of these.
-    share, by
-        Of several attributes: the shares of the values of one among people with each value of
-        another.
+    share
+        Of several attributes: the shares of the values of this one, among people with each value
+        of another.
+    by
+        The other one: within whose values the shares are.
     association
         Of several attributes: whether these two go together, and how much.
     simultaneous
@@ -81,6 +83,14 @@ def estimate(
             method, metric, plan.domain, plan.oracle.usual_method, plugins, console
         )
     asked = flags.asked(mean, quantiles, above, below, between)
+    if association or share is not None or by is not None:
+        if asked or table or method or output or simultaneous or guaranteed:
+            raise InvalidParameter(
+                "--share and --association are told by themselves: beside them are --confidence "
+                "and --format (csv or json for a file) and nothing else."
+            )
+        flags.tell(_together(server, association, share, by, confidence), format)
+        return
     if asked:
         if output is not None or simultaneous:
             raise InvalidParameter(
@@ -88,9 +98,6 @@ def estimate(
                 "or json is for programs."
             )
         flags.tell(told(server, asked, method, confidence, guaranteed, table), format)
-        return
-    if association or share is not None or by is not None:
-        flags.tell(_together(server, association, share, by, confidence), format)
         return
     if guaranteed:
         raise InvalidParameter("--guaranteed is for --mean, --quantiles and shares: leave it out.")

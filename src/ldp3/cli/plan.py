@@ -195,9 +195,10 @@ def _groups_said(plan: "Plan") -> list[str]:
 
     called = [attribute.name for attribute in plan.attributes]
     groups = sorted(plan.groups or (), key=lambda group: -group[1])
-    said = [
-        f"everybody is in one of {len(groups):,} groups, by lot, and answers it at the whole ε:"
-    ]
+    lot = (
+        f"is in one of {len(groups):,} groups, by lot, and answers it" if groups[1:] else "answers"
+    )
+    said = [f"everybody {lot} at the whole ε:"]
     for view, share, spec in groups[:SHOWN]:
         parts = [
             called[a] if bins is None else f"{called[a]} in {bins} bins" for a, bins in view.parts
@@ -207,7 +208,9 @@ def _groups_said(plan: "Plan") -> list[str]:
         said.append(f"  and {len(groups) - SHOWN:,} more, which the file lists")
     above = getattr(plan.oracle, "above_limit", None)
     if above is not None:
-        said.append(f"its variance is {percent(above)} above what no ε-LDP mechanism goes below")
+        said.append(
+            f"its variance is {percent(above)} above what any mechanism with this ε could reach"
+        )
     return said if groups else []
 
 

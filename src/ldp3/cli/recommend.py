@@ -77,7 +77,7 @@ def recommend(
     save
         Write the plan of a collection with what was chosen, for clients and server.
     """
-    from ldp3.people import one_attribute
+    from ldp3.people import Table, one_attribute
     from ldp3.recommendation.advice import Recommendation
     from ldp3.recommendation.populations import Populations
     from ldp3.recommendation.recommend import entered, recommend
@@ -104,6 +104,7 @@ def recommend(
             return
         console = Console(quiet=quiet)
         console.notes(said_of(*(e for e in budgets if e <= LARGEST_EPSILON)))
+        console.notes(users.notes if isinstance(users, Table) else ())  # that answer does not
         with console:
             found = recommend(
                 users,

@@ -85,7 +85,7 @@ def minus(about: dict[str, Any]) -> str:
     return f"{first['collection']} {reports} minus {second['collection']} ({second['n']:,})"
 
 
-def _estimate(server: Aggregator, attributes: Sequence[str]) -> Estimate:
+def wanted(server: Aggregator, attributes: Sequence[str]) -> Estimate:
     """All values of one attribute, or the table of some of several."""
     domain = server.plan.domain
     if attributes:
@@ -129,7 +129,7 @@ class CollectionDifference:
         Of several attributes, that of the table of some.
         """
         require(0 < confidence < 1, "`confidence`", "must be between 0 and 1", confidence)
-        estimates = _estimate(first, attributes), _estimate(second, attributes)
+        estimates = wanted(first, attributes), wanted(second, attributes)
         domains = [
             one.domain or server.plan.domain
             for one, server in zip(estimates, (first, second), strict=True)

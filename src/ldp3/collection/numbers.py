@@ -13,7 +13,7 @@ import polars as pl
 from ldp3.answers import Answer, Column, table
 from ldp3.arrays import FloatArray
 from ldp3.collection.aggregator import Aggregator
-from ldp3.collection.differences import both_sides, minus
+from ldp3.collection.differences import both_sides, minus, wanted
 from ldp3.collection.estimate_table import estimated
 from ldp3.domain import Bins, Domain
 from ldp3.errors import InvalidData, require
@@ -95,7 +95,8 @@ def told(
     frame = pl.DataFrame(rows, schema=keys, orient="row")
     heads = {"value": "unbiased", "low": "low", "high": "high", "processed": names.method(spec)}
     title = (
-        f"{plan.name}: {server.n:,} reports, {names.protocol(plan.protocol)}, ε = "
+        f"{', '.join([plan.name, *attributes])}: {server.n:,} reports, "
+        f"{names.protocol(plan.protocol)}, ε = "
         f"{plan.epsilon:g}; intervals with confidence {confidence:.4g}, each, for those who "
         f"reported ({SURE if guaranteed else NORMAL})"
     )
@@ -122,22 +123,28 @@ def told_apart(
     asked: Asked,
     confidence: float = 0.95,
     called: tuple[str, str] | None = None,
+    attributes: Sequence[str] = (),
 ) -> Answer:
-    """How much larger each number is in the first of two collections, as they are `called`."""
+    """How much larger each number is in the first of two collections, as they are `called`.
+
+    Of several attributes, those of one of them.
+    """
     require(0 < confidence < 1, "`confidence`", "must be between 0 and 1", confidence)
-    domain = first.plan.domain
-    if domain.describe() | {"name": ""} != second.plan.domain.describe() | {"name": ""}:
+    estimates = [wanted(server, attributes) for server in (first, second)]
+    domain, other = (
+        e.domain or s.plan.domain for e, s in zip(estimates, (first, second), strict=True)
+    )
+    if domain.describe() | {"name": ""} != other.describe() | {"name": ""}:
         raise InvalidData(
             f"{first.plan.name} and {second.plan.name} have different domains: only collections of "
             f"the same values can be compared."
         )
-    both = [Questions(e.frequencies, e.noise, domain)
-            for e in (first.estimate(), second.estimate())]  # fmt: skip
+    both = [Questions(e.frequencies, e.noise, domain) for e in estimates]
     rows = []
     for question, on_line, ask in asked.each(domain):
-        one, other = (ask(each, level=confidence) for each in both)
+        one, two = (ask(each, level=confidence) for each in both)
         low, high = _apart(ask, both, confidence)
-        rows.append((question, on_line, one.value, other.value, one.value - other.value, low, high))
+        rows.append((question, on_line, one.value, two.value, one.value - two.value, low, high))
     keys = "question", "on_line", "first", "second", "difference", "low", "high"
     frame = pl.DataFrame(rows, schema=keys, orient="row")
     about = {**both_sides(first, second, called), "confidence": confidence, **_unit(domain)}
@@ -146,7 +153,8 @@ def told_apart(
         f"({NORMAL})"
     )
     grid = _table(frame, {key: key for key in keys[2:]}, domain, title)
-    return Answer([grid], {**about, "answers": frame.drop("on_line")})
+    about["remarks"] = _left_out(domain)
+    return Answer([grid, *about["remarks"]], {**about, "answers": frame.drop("on_line")})
 
 
 def _apart(ask: Ask, both: Sequence[Questions], confidence: float) -> tuple[float, float]:
@@ -185,11 +193,12 @@ def _unit(domain: Domain) -> dict[str, str]:
     return {"unit": "days since 1970-01-01"} if domain.in_days else {}
 
 
-def _left_out(domain: Domain, processed: FloatArray) -> list[str]:
+def _left_out(domain: Domain, processed: FloatArray | None = None) -> list[str]:
     """Whom all of this is about, if not about everybody."""
     if domain.other is None:
         return []
-    return [f"All of this is among those who are not {domain.other!r}: {1 - processed[-1]:.1%}."]
+    share = "" if processed is None else f": {1 - processed[-1]:.1%}"
+    return [f"All of this is among those who are not {domain.other!r}{share}."]
 
 
 def _remarks(domain: Domain, processed: FloatArray) -> list[str]:

@@ -9,6 +9,7 @@ from ldp3.collection.aggregator import Aggregator
 from ldp3.results import names
 
 NOT_DIVIDED = "–: too few people to tell, for nobody may be in that row."
+UNEVEN = "Each share is estimated by itself and kept within its interval: they need not sum to one."
 
 
 def association_answer(
@@ -48,7 +49,7 @@ def shares_answer(server: Aggregator, of: str, by: str, confidence: float = 0.95
     empty = frame["share"].has_nulls()
     grid = table(frame, shown, "llrrr", title=title)
     return Answer(
-        [grid, NOT_DIVIDED if empty else ""],
+        [grid, UNEVEN, NOT_DIVIDED if empty else ""],
         _about(server, confidence) | {"of": of, "by": by, "shares": frame},
     )
 

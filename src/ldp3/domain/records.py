@@ -60,9 +60,8 @@ class Records(Domain):
         require(twice is None, "Records", "have attributes whose names differ", twice)
         require(len(parts) > 0, "Records", "have at least one attribute", self.parts)
         few = self.size <= MOST_RECORDS
-        require(
-            few, "Records", "have fewer than 2⁶³ combinations: merge values", f"{self.size:.1e}"
-        )
+        fewer = "have fewer than 2⁶³ combinations: merge values, or leave attributes out"
+        require(few, "Records", fewer, f"{self.size:.1e}")
         plain = self.other is None and not self.ordered
         require(plain, "Records", "have no order; `other` belongs to an attribute", self.other)
 

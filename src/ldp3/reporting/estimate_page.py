@@ -49,7 +49,9 @@ def estimate_context(
     ordered = bool(about.get("ordered")) if ordered is None else ordered
     shown = table if ordered else table.sort("frequency", descending=True, maintain_order=True)
     return {
-        "name": about["collection"],
+        "name": ", ".join(
+            filter(None, [about["collection"], " × ".join(about.get("attributes", []))])
+        ),
         "facts": f"{about['n']:,} reports · {names.protocol(about['protocol'])}, "
         f"ε = {about['epsilon']:g} · {about['confidence']:.4g} confidence, {each}",
         "interval": about["interval"],
