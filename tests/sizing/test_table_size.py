@@ -52,6 +52,9 @@ def test_give_two_and_get_the_third() -> None:
     assert "for a typical cell of the 2-way tables of 3 attributes" in text
     assert "above what any mechanism with this ε could reach" in text
     assert 0 <= by_error.best.above_limit < 0.1
+    above = [option.above_limit for option in by_error.options]  # of the same tables for all:
+    assert above == sorted(above)  # what takes more people is farther above
+    assert above[-1] > 0.2
     assert set(by_error.associations) == {("a", "b"), ("a", "c"), ("b", "c")}
 
 

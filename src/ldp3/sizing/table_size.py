@@ -17,6 +17,7 @@ from ldp3.results import names
 from ldp3.schemes import shares
 from ldp3.schemes.attributes import RecordScheme
 from ldp3.sizing.solving import Asked
+from ldp3.tables import Attributes
 
 POWER, LEVEL = 0.8, 0.05  # of a test for association: how often it finds one, and a false one
 LEAST, MOST = 0.01, 20.0  # ε that are looked at
@@ -27,8 +28,8 @@ GOALS = {"1way": 1, "2way": 2}
 class TableOption:
     """One scheme: people, ε, and half the width of the interval of a typical cell.
 
-    `above_limit` is how far the variance of the tables that it tells lies above what any ε-LDP
-    mechanism could reach, for people spread evenly.
+    `above_limit` is how far the variance of the tables that were asked for lies above what any
+    ε-LDP mechanism could reach, for people spread evenly.
     """
 
     protocol: str
@@ -113,8 +114,8 @@ class TableSize:
     def _told(self) -> list[Passage]:
         said: list[Passage] = [
             f"{names.protocol(self.best.protocol)} is {percent(self.best.above_limit, 2)} above "
-            f"what any mechanism with this ε could reach: in variance, over the tables that it is "
-            f"made for, without post-processing."
+            f"what any mechanism with this ε could reach for {self.way}-way tables: in variance, "
+            f"without post-processing."
         ]
         if self.associations:
             least, *_, most = sorted(self.associations.items(), key=lambda pair: pair[1]) * 2
@@ -176,7 +177,9 @@ def size_of_table(
         one, two = (
             z * sqrt(_variance(scheme, w) / users) if _tells(scheme, w) else None for w in (1, 2)
         )
-        above = scheme.above_limit
+        goal_load = _load(scheme, way)
+        least = shares.limit(scheme.epsilon, scheme.sizes, goal_load)
+        above = shares.loss_with(scheme.information, scheme.sizes, goal_load) / least - 1
         found.append((TableOption(choice.spec, users, scheme.epsilon, one, two, above), scheme))
     if not found:
         raise InvalidParameter(f"None of these protocols tells {way}-way tables: name others.")
@@ -200,10 +203,15 @@ def _error(option: TableOption, way: int) -> float:
     return inf if error is None else error
 
 
+def _load(scheme: RecordScheme, way: int) -> dict[Attributes, float]:
+    """The weight of each table, so that their loss is the mean over the cells, then tables."""
+    tables = shares.all_tables(way, len(scheme.sizes))
+    return {S: 1 / (len(tables) * shares.cells(S, scheme.sizes)) for S in tables}
+
+
 def _variance(scheme: RecordScheme, way: int) -> float:
     """n times the variance of a cell for the people at hand: mean over the cells, then tables."""
-    tables = shares.all_tables(way, len(scheme.sizes))
-    weights = {S: 1 / (len(tables) * shares.cells(S, scheme.sizes)) for S in tables}
+    weights = _load(scheme, way)
     drawn = shares.loss_with(scheme.information, scheme.sizes, weights)
     return drawn - shares.loss_with(lambda _: 1.0, scheme.sizes, weights)
 
