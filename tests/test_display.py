@@ -48,6 +48,13 @@ def test_an_estimate_shows_what_stands_above_the_noise() -> None:
     assert text.index("| 1 | ●") < text.index("| 2 | 0.0200") < text.index("| 0 | -0.0100")
 
 
+def test_of_numbers_quantiles_are_shown_and_not_the_values_with_the_largest_noise() -> None:
+    wave = ldp3.oracle("sw", epsilon=1.0, d=32)
+    shown = wave.estimate(wave.simulate(np.full(32, 50), ldp3.stream(1)))._repr_html_()
+    assert ">quantile 0.5</td>" in shown
+    assert "stand above the noise" not in shown
+
+
 def test_plan_client_and_server_show_what_they_are() -> None:
     plan = ldp3.Plan(EVIL, ("red", "green", "blue"), "grr", 3.0)
     client, server = ldp3.Client(plan), ldp3.Aggregator(plan)

@@ -75,8 +75,14 @@ def of_estimate(
 ) -> str:
     """The largest estimates, their intervals, and which of them stand above the noise.
 
-    Of values in order a drawing, too, of what a method made of them where that is known.
+    Of values in order a drawing, too, of what a method made of them where that is known; quantiles
+    in place of single values from protocols that tell little of these.
     """
+    if estimate.correlated and estimate.until() is not None:  # single values are mostly noise
+        asked = {f"quantile {q:g}": estimate.quantile(q) for q in (0.1, 0.25, 0.5, 0.75, 0.9)}
+        lines = [(k, *map(q.said, (q.value, q.low, q.high))) for k, q in asked.items()]
+        head, facts = ("", "estimate", "95 % from", "to"), [f"{estimate.n:,} reports"]
+        return _drawn(estimate, processed) + card(name, facts, [head, *lines], remarks)
     above, (low, high) = estimate.above_noise(), estimate.confidence_interval()
     if labels is None and estimate.domain is not None:
         labels = estimate.domain.labels

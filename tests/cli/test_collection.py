@@ -176,7 +176,7 @@ def test_numbers_are_asked_of_one_collection_and_of_two(folder: Path, run: Run) 
         ("estimate first.counts --above x", "'x' is not a number"),
         ("estimate first.counts --between 1", "--between: "),
         ("estimate first.counts --mean --simultaneous", "are for single values"),
-        ("difference first.counts second.counts --mean --simultaneous", "are for single values"),
+        ("difference first.counts second.counts --mean --simultaneous", "is for single values"),
         ("estimate first.counts -m norm_sub", "takes the errors of different values for indep"),
     ):
         code, _, err = run(line)
