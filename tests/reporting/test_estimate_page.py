@@ -27,7 +27,7 @@ def answer(label: str) -> Answer:
         }
     )
     about: dict[str, object] = {
-        "collection": "<b>{{ pages }}", "protocol": "oue", "epsilon": 1.0, "n": 1_000,
+        "collection": "<b>{{ pages }}", "protocol": "oue", "epsilon": 1.0, "n": 1_000, "single": True,
         "refused": {"too short": 3}, "confidence": 0.95, "simultaneous": False,
         "method": "norm_sub", "interval": "for the frequency among those who reported",
     }  # fmt: skip
@@ -84,3 +84,15 @@ def test_nothing_sticks_out_of_the_chart() -> None:
     assert "left:0.00%" in page  # of the negative estimate
     assert "left:-" not in page
     assert "width:-" not in page
+
+
+def test_single_values_that_tell_nothing_are_left_out_as_at_a_terminal() -> None:
+    given = answer("[0, 5)")
+    until = {"up_to": [0.0, 1.0], "up_to_low": [0.0, 1.0], "up_to_high": [0.25, 1.0]}
+    table = given.table.with_columns(pl.Series(name, x) for name, x in until.items())
+    page = Tags()
+    page.feed(estimate_page(Answer(table, given.about | {"single": False, "ordered": True})))
+    assert "up to here" in page.text
+    assert "0.2500" in page.text
+    for hidden in ("-0.01000", "0.02000", "●", "Point and line"):
+        assert hidden not in page.text

@@ -1,6 +1,6 @@
 """The estimate of a collection, to be read: labels, intervals, post-processed values."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import join
@@ -24,6 +24,7 @@ from ldp3.tables import TableNoise
 from ldp3.types import Estimate
 
 NUMBERS = ("frequency", "low", "high", "processed", "processed_low", "processed_high")
+UP_TO = {"up_to": "up to here", "up_to_low": "low", "up_to_high": "high"}
 WRITTEN = (".csv", ".json", ".parquet")
 FEW = 50  # people, below whom the normal law is not to be trusted
 
@@ -154,11 +155,9 @@ class CollectionEstimate:
 
     def answer(self) -> Answer:
         """What people and programs are told."""
-        numbers = heads(self.table, str(self.about["method"]))
+        numbers = heads(self.table, self.about)
         shown = [Column("label", "value")]
-        if not self.about["single"]:
-            numbers = {"processed": numbers.get("processed", "frequency")}
-        else:
+        if self.about["single"]:
             shown.append(Column("above_noise", "", lambda above: MARK if above else ""))
         shown += [Column(name, head, "{:.5f}".format) for name, head in numbers.items()]
         shown.append(Column("users", "people", "{:,}".format))
@@ -166,15 +165,12 @@ class CollectionEstimate:
         if "up_to" in rows.columns:
             top = float(rows["processed"].max())  # type: ignore[arg-type]
             rows = rows.with_columns(bar=pl.Series([bar(x, top) for x in rows["processed"]]))
-            named = {"up_to": "up to here", "up_to_low": "low", "up_to_high": "high"}
-            columns = list(named.items()) if not self.about["single"] else []
+            columns = UP_TO.items() if not self.about["single"] else ()
             shown += [Column(name, head, "{:.4f}".format) for name, head in columns]
             shown.append(Column("bar", ""))
             align = align + "r" * (len(shown) - len(align) - 1) + "l"
         grid = table(rows, shown, align, title=self.title())
         remarks = [str(self.about["marks"]), *self.about["remarks"]]  # type: ignore[misc]
-        if not self.about["single"]:
-            remarks[0] += " Low and high: the interval of the unbiased share up to here, each."
         return Answer([grid, *remarks], {**self.about, "values": self.table})
 
     def render(self, format: str = "text", width: int | None = None) -> str:
@@ -218,11 +214,13 @@ def estimated(
     return estimate, refine(every)[key]
 
 
-def heads(table: pl.DataFrame, method: str) -> dict[str, str]:
+def heads(table: pl.DataFrame, about: Mapping[str, object]) -> dict[str, str]:
     """What people read over the numbers; without a method, processed is the frequency again."""
+    method = str(about["method"])
     called = {"processed": names.method(method), "processed_low": "from", "processed_high": "to"}
     shown = {name: called.get(name, name) for name in NUMBERS if name in table.columns}
-    return {name: head for name, head in shown.items() if head != "none"}
+    shown = {name: head for name, head in shown.items() if head != "none"}
+    return shown if about["single"] else {"processed": shown.get("processed", "frequency")}
 
 
 def _marks(above: BoolArray | None, method: str, n: int, level: float) -> str:
@@ -230,7 +228,7 @@ def _marks(above: BoolArray | None, method: str, n: int, level: float) -> str:
     column = "frequency" if method == "none" else names.method(method)
     people = f"The column people is {n:,} times the column {column}."
     if above is None:
-        return people
+        return f"{people} Low and high: the interval of the unbiased share up to here, each."
     return (
         f"{standing(above)}: with confidence {level:.4g} for all of these at once, somebody holds "
         f"them. {people}"

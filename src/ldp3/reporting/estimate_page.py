@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from markupsafe import Markup, escape
 
-from ldp3.collection.estimate_table import heads
+from ldp3.collection.estimate_table import UP_TO, heads
 from ldp3.display import distribution
 from ldp3.reporting.html import render, script
 from ldp3.results import names
@@ -20,9 +20,9 @@ class Estimated(Protocol):
 
     `table` has `label frequency low high processed users above_noise`, one row per value, and
     `processed_low processed_high` if the method knows them; `about` says the collection, protocol,
-    epsilon, n, ordered (whether the values are), refused (reports by reason), confidence,
-    simultaneous, interval (what one is for), method, in `remarks` what must be known of the method,
-    in `marks` what the mark means.
+    epsilon, n, ordered (whether the values are), single (whether they are read one by one, not as
+    the share up to each), refused (reports by reason), confidence, simultaneous, interval (what one
+    is for), method, in `remarks` what must be known of the method, in `marks` what the mark means.
     """
 
     @property
@@ -42,25 +42,31 @@ def estimate_context(
 ) -> dict[str, Any]:
     """What goes into the table, in the order of the domain or by frequency; `most` rows of it."""
     about, table = answer.about, answer.table.with_row_index("place")
-    each = "for all values at once" if about["simultaneous"] else "each"
+    single = about["single"]
+    each = "for all values at once" if about["simultaneous"] and single else "each"
     left_out = ", ".join(f"{count:,} {reason}" for reason, count in about["refused"].items())
-    top = max(float(x) for name in ("high", "processed") for x in table[name]) or 1.0
-    columns = heads(table, about["method"])
+    drawn = ("high", "processed") if single else ("processed",)
+    top = max(float(x) for name in drawn for x in table[name]) or 1.0
+    columns, after = heads(table, about), {} if single else UP_TO
     ordered = bool(about.get("ordered")) if ordered is None else ordered
-    shown = table if ordered else table.sort("frequency", descending=True, maintain_order=True)
+    by = "frequency" if single else "processed"
+    shown = table if ordered else table.sort(by, descending=True, maintain_order=True)
     return {
         "name": ", ".join(
             filter(None, [about["collection"], " × ".join(about.get("attributes", []))])
         ),
         "facts": f"{about['n']:,} reports · {names.protocol(about['protocol'])}, "
         f"ε = {about['epsilon']:g} · {about['confidence']:.4g} confidence, {each}",
+        "single": single,
         "interval": about["interval"],
         "method": names.method(about["method"]),
         "left_out": f"Reports left out: {left_out}." if left_out else "",
         "remarks": about.get("remarks", []),
         "marks": about.get("marks", ""),
-        "heads": [*columns.values(), "people"],
-        "rows": [_row(top, row, columns) for row in shown.head(most or len(shown)).to_dicts()],
+        "heads": [*columns.values(), "people", *after.values()],
+        "rows": [
+            _row(top, row, columns, after) for row in shown.head(most or len(shown)).to_dicts()
+        ],
         "ordered": ordered,
         "drawing": drawing(answer),
         "heat": heat_map(answer),
@@ -99,7 +105,9 @@ def drawing(answer: Estimated) -> str:
     return Markup(distribution(answer.table["label"].to_list(), *numbers))
 
 
-def _row(top: float, row: Mapping[str, Any], columns: Iterable[str]) -> dict[str, Any]:
+def _row(
+    top: float, row: Mapping[str, Any], columns: Iterable[str], after: Iterable[str]
+) -> dict[str, Any]:
     """The numbers of one value, and where its marks stand in a chart that ends at `top`."""
 
     def share(x: float) -> str:
@@ -113,5 +121,9 @@ def _row(top: float, row: Mapping[str, Any], columns: Iterable[str]) -> dict[str
         "low": share(row["low"]),
         "width": share(row["high"] - row["low"]),
         "point": share(row["frequency"]),
-        "numbers": [*(f"{row[name]:.5f}" for name in columns), f"{row['users']:,}"],
+        "numbers": [
+            *(f"{row[name]:.5f}" for name in columns),
+            f"{row['users']:,}",
+            *(f"{row[name]:.4f}" for name in after),
+        ],
     }
