@@ -101,12 +101,12 @@ def climb(likelihood: Likelihood, d: int) -> FloatArray:
         ahead = here + power * np.log(np.maximum(step, LEAST))
         here, start, speed = ahead + speed / (speed + 3) * (ahead - start), ahead, speed + 1
         f, expected = _at(likelihood, here)
-        if likelihood.log(expected) < reached:
+        if (log := likelihood.log(expected)) < reached:
             here, speed = ahead, 0
             f, expected = _at(likelihood, here)
-            if likelihood.log(expected) < reached:
+            if (log := likelihood.log(expected)) < reached:
                 power = max(power / 2, 1.0)
-        reached = likelihood.log(expected)
+        reached = log
     return f
 
 

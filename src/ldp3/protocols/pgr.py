@@ -217,9 +217,7 @@ class Hyperplanes(LinearChannel):
 
     def forward(self, frequencies: FloatArray) -> FloatArray:
         """The distribution of reports."""
-        blind = self.oracle.blind / WORDS
-        even = blind / self.oracle.points * frequencies.sum(axis=-1, keepdims=True)
-        return even + (1 - blind) / self.oracle.k * self._held(frequencies)
+        return self._correlated(frequencies, self._laws)
 
     def backward(self, weights: FloatArray) -> FloatArray:
         """For each value, the mean of the reports' weights."""
@@ -228,18 +226,27 @@ class Hyperplanes(LinearChannel):
     def scores(self, weights: FloatArray) -> FloatArray:
         """What each report adds to a weighted sum of frequencies."""
         p, q = self.oracle.p, self.oracle.q
-        return (self._held(weights) - q * weights.sum(axis=-1, keepdims=True)) / (p - q)
+        held = self._correlated(weights, self._members)
+        return (held - q * weights.sum(axis=-1, keepdims=True)) / (p - q)
 
-    def _held(self, weights: FloatArray) -> FloatArray:
-        """The sum over the points of each hyperplane, or over the hyperplanes of each point."""
+    def _correlated(self, weights: FloatArray, kernel: NDArray[np.complex128]) -> FloatArray:
+        """For each hyperplane the sum over points, or the other way round, weighted by a kernel."""
         spectrum = np.fft.rfft(weights, self.oracle.points)
         np.conjugate(spectrum, out=spectrum)
-        spectrum *= self._members
+        spectrum *= kernel
         return np.fft.irfft(spectrum, self.oracle.points)
 
     @cached_property
     def _members(self) -> NDArray[np.complex128]:
         return np.fft.rfft(self.oracle.geometry.members)
+
+    @cached_property
+    def _laws(self) -> NDArray[np.complex128]:
+        """The same for the probability of each report, which adds what blind people send."""
+        blind = self.oracle.blind / WORDS
+        laws = (1 - blind) / self.oracle.k * self._members
+        laws[0] += blind  # as much to every report
+        return laws
 
 
 def _best_order(epsilon: float, d: int, design: Design) -> int:

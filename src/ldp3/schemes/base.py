@@ -38,7 +38,7 @@ from ldp3.types import Tally
 MOST_GROUPS = 2**16  # so that two bytes number them
 FEW = 128  # groups, up to which a lot is held against the bound of each
 AT_ONCE = 2**22  # numbers of people in records and groups, while records are dealt out
-SMALL = 2**16  # entries of a channel that is written down
+SMALL = 2**17  # entries of a channel that is written down
 
 
 @dataclass(frozen=True)
@@ -382,8 +382,8 @@ class Layer:
 
     def backward(self, weights: FloatArray) -> FloatArray:
         if self._matrix is not None:
-            return (weights @ self._matrix.T)[..., self.cells]
-        return self.share * self.channel.backward(weights)[..., self.cells]
+            return (weights @ self._matrix.T).take(self.cells, axis=-1)
+        return self.share * self.channel.backward(weights).take(self.cells, axis=-1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -401,10 +401,8 @@ class Stack(Channel):
         return np.concatenate([layer.forward(frequencies) for layer in self.layers], axis=-1)
 
     def backward(self, weights: FloatArray) -> FloatArray:
-        parts = np.split(weights, self._ends[:-1], axis=-1)
-        layers = zip(self.layers, parts, strict=True)
-        return sum((layer.backward(part) for layer, part in layers), np.zeros(self.d))
-
-    @cached_property
-    def _ends(self) -> IntArray:
-        return np.cumsum([layer.reports for layer in self.layers])
+        found, start = np.zeros((*weights.shape[:-1], self.d)), 0
+        for layer in self.layers:
+            found += layer.backward(weights[..., start : start + layer.reports])
+            start += layer.reports
+        return found
