@@ -186,6 +186,7 @@ def test_a_class_is_refused_with_what_to_do(client: distributed.Client) -> None:
     assert benchmark(DATA, 1, "grr", "norm", ours, executor=client).table.height == 20
 
 
+@pytest.mark.slow
 @posix("no other process can be sent this signal there")
 def test_killed_workers_cost_only_their_running_tasks(slow: Path) -> None:
     at = simulator(DATA, 1, ["grr", "oue"], "norm", "slow", repeats=60, plugins=[slow])
