@@ -157,7 +157,7 @@ def test_an_open_end_holds_infinity_and_a_closed_one_its_edge() -> None:
         (Integers(3), [0, 1, 2]),
         (Labels(["1", "4"], [1, 4]), [1, 4]),
         (Labels(["a", "b"]), None),
-        (Bins([0, 2, inf]), [1, 2]),
+        (Bins([0, 2, inf]), [1, 3]),
         (Grid([0, 1, 2], [0, 1]), None),
         (Labels(["1", "4"], [1, 4], other="more"), None),
     ],

@@ -159,8 +159,10 @@ def test_logarithmic_edges_keep_their_ends() -> None:
     assert np.allclose(np.diff(np.log(edges)), np.log(73) / 5)
 
 
-def test_the_middle_of_an_open_bin_is_its_end() -> None:
-    assert middles((-inf, 0, 10, inf)).tolist() == [0, 5, 10]
+def test_an_open_bin_counts_as_wide_as_the_one_beside_it() -> None:
+    assert middles((-inf, 0, 10, inf)).tolist() == [-5, 5, 15]
+    assert middles((-inf, 0, 10, 30)).tolist() == [-5, 5, 20]
+    assert middles((-inf, 0, inf)).tolist() == [0, 0]
 
 
 @pytest.mark.parametrize(

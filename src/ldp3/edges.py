@@ -93,7 +93,7 @@ def plain(number: float) -> str:
     >>> plain(1_500_000), plain(1 / 3)
     ('1500000', '0.333333')
     """
-    return f"{number:.0f}" if number.is_integer() and abs(number) < 1e15 else f"{number:g}"
+    return f"{number:.0f}" if float(number).is_integer() and abs(number) < 1e15 else f"{number:g}"
 
 
 def as_edges(
@@ -161,14 +161,19 @@ def bins_of(numbers: FloatArray, edges: Sequence[float], closed: bool = False) -
 
 
 def middles(edges: Sequence[float]) -> FloatArray:
-    """The middle of each bin; of one that is open, its end.
+    """The middle of each bin; one that is open counts as wide as the bin beside it.
+
+    So clipping moves nobody who is not clipped, where bins have equal widths.
 
     >>> middles([0, 18, 65, inf])
-    array([ 9. , 41.5, 65. ])
+    array([ 9. , 41.5, 88.5])
     """
-    low, high = np.array(edges[:-1]), np.array(edges[1:])
-    middle = np.where(np.isfinite(high), (low + high) / 2, low)
-    return np.where(np.isfinite(low), middle, high)
+    ends = list(edges)
+    if ends[0] == -inf:
+        ends[0] = 2 * ends[1] - ends[2] if isfinite(ends[2]) else ends[1]
+    if ends[-1] == inf:
+        ends[-1] = 2 * ends[-2] - ends[-3] if isfinite(ends[-3]) else ends[-2]
+    return (np.array(ends[:-1]) + np.array(ends[1:])) / 2
 
 
 def equal_edges(low: float, high: float, size: int) -> Edges:

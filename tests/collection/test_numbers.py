@@ -72,7 +72,7 @@ def test_what_heaps_up_at_an_end_and_open_ends_are_said() -> None:
     made = Aggregator(plan)
     made.add(plan.wire.encode(plan.oracle.perturb(np.arange(300) % 3, stream(3))).tobytes())
     said = told(made, Asked(mean=True)).render("text")
-    assert "in a bin without an end at the end that it has" in said
+    assert "a bin without an end counts as wide as the one beside it" in said
     assert "The last bin is open" in said
     assert "bin" not in told(made, Asked(above=[10])).render("text")
 
@@ -95,6 +95,19 @@ def test_the_interval_of_a_difference_holds() -> None:
             else:
                 held[i] += row["low"] <= apart[i] <= row["high"]
     assert (held >= binom.ppf(1e-7, runs, 0.95)).all()
+
+
+def test_a_difference_is_said_in_a_sentence_before_it_is_tabled() -> None:
+    both = server(hill(23, 50_000), 1), server(hill(20, 50_000), 2, "before")
+    answer = told_apart(*both, Asked(mean=True, above=[32], below=[4]), called=("new", "old"))
+    mean, above, below = answer.data["answers"].iter_rows(named=True)
+    assert answer.parts[0] == (
+        f"The mean is higher by {mean['low']:.4g} to {mean['high']:.4g} in new. The share from 32 "
+        f"on is higher by {100 * above['low']:.4g} to {100 * above['high']:.4g} percentage points "
+        f"in new. The share below 4 is not shown to differ."
+    )
+    assert below["low"] <= 0 <= below["high"]
+    assert "The mean is lower by" in told_apart(*both[::-1], Asked(mean=True)).render("text")
 
 
 def test_only_the_same_values_are_compared() -> None:

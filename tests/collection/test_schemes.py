@@ -329,7 +329,7 @@ def test_a_scheme_of_ours_is_collected_by_clients_and_joined() -> None:
     assert (low <= truth.ravel()).all()
     assert (truth.ravel() <= high).all()
     assert "2,000 reports" in server._repr_html_()
-    with pytest.raises(InvalidData, match="a difference is of collections of one"):
+    with pytest.raises(InvalidData, match="say which table, as in --table sex age"):
         CollectionDifference.of(server, server)
 
 

@@ -154,7 +154,21 @@ def told_apart(
     )
     grid = _table(frame, {key: key for key in keys[2:]}, domain, title)
     about["remarks"] = _left_out(domain)
-    return Answer([grid, *about["remarks"]], {**about, "answers": frame.drop("on_line")})
+    name = about["first"]["collection"]
+    verdict = " ".join(_changed(row, domain, name) for row in frame.iter_rows(named=True))
+    parts = [verdict, grid, *about["remarks"]]
+    return Answer(parts, {**about, "answers": frame.drop("on_line")})
+
+
+def _changed(row: dict[str, Any], domain: Domain, first: str) -> str:
+    """Whether a number differs, in one sentence."""
+    low, high = row["low"], row["high"]
+    if low <= 0 <= high:
+        return f"The {row['question']} is not shown to differ."
+    unit = " days" * domain.in_days if row["on_line"] else " percentage points"
+    near, far = sorted(abs(end) * (1 if row["on_line"] else 100) for end in (low, high))
+    more = "higher" if low > 0 else "lower"
+    return f"The {row['question']} is {more} by {near:,.4g} to {far:,.4g}{unit} in {first}."
 
 
 def _apart(ask: Ask, both: Sequence[Questions], confidence: float) -> tuple[float, float]:
@@ -209,7 +223,7 @@ def _remarks(domain: Domain, processed: FloatArray) -> list[str]:
     far = f"{max(high - low for low, high in pairwise(domain.edges)) / 2:,.4g}"
     inner = f", up to {far}{' days' if domain.in_days else ''} off"
     if opens:
-        inner = ", and in a bin without an end at the end that it has"
+        inner = ", and a bin without an end counts as wide as the one beside it"
     said = [f"A mean takes everybody at the middle of a bin{inner}."]
     if all(isinf(edge) or edge == round(edge) for edge in domain.edges):
         what = "days" if domain.in_days else "numbers"

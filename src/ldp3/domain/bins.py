@@ -66,7 +66,7 @@ class Bins(Domain):
 
     @property
     def line(self) -> FloatArray | None:
-        """The middle of each bin; of one that is open, its end."""
+        """The middle of each bin; one that is open counts as wide as the one beside it."""
         return middles(self.edges) if self.other is None else None
 
     @property
