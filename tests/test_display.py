@@ -8,6 +8,7 @@ import pytest
 
 import ldp3
 from ldp3 import display
+from ldp3.associations import Shares
 from ldp3.domain import Labels
 from ldp3.errors import InvalidParameter
 from ldp3.people import Dataset
@@ -102,3 +103,12 @@ def test_a_bar_is_as_long_as_its_share() -> None:
     assert display.bar(-0.1, of=0.4) == ""
     assert display.bar(0.0, of=0.0) == ""
     assert len(display.bar(0.4, of=0.4)) == 20
+
+
+def test_shares_show_a_row_each_and_a_dash_where_nobody_may_be() -> None:
+    share = np.array([[0.25, 0.75], [np.nan, np.nan]])
+    low, high = np.array([[0.2, 0.7], [0, 0]]), np.array([[0.3, 0.8], [1, 1]])
+    found = Shares(["old", EVIL], ["yes", "no"], share, low, high, 0.95)
+    assert "old | 0.2500 (0.2000 to 0.3000) | 0.7500 (0.7000 to 0.8000)" in shown(found)
+    assert f"{EVIL} | – | –" in shown(found)
+    assert repr(found) == "Shares of 2 values in 2 rows: see `to_frame()`"

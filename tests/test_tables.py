@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import ldp3
 from ldp3 import Labels, Records, stream
 from ldp3.arrays import FloatArray
 from ldp3.errors import InvalidData, InvalidParameter
 from ldp3.schemes.attributes import Groups, Joint, Pairs
+from ldp3.schemes.spl import SPL
 from ldp3.tables import (
     GroupAnswer,
     TableNoise,
@@ -147,3 +149,24 @@ def test_names_of_attributes_are_keys() -> None:
 def test_flat_holds_all_targets() -> None:
     sizes = [2, 3, 4, *(a * b for a, b in combinations(SIZES, 2))]
     assert len(joined().flat) == sum(sizes)
+
+
+def test_tables_show_what_can_be_asked_and_not_their_numbers() -> None:
+    made = joined()
+    assert repr(made).endswith("asked for by [0, 1, 2, (0, 1), (0, 2), (1, 2)]")
+    split = SPL(1.0, 24, SIZES)
+    assert len(repr(split.tables(split.empty))) < 80
+
+
+def test_what_a_method_makes_of_tables_is_asked_for_in_any_order() -> None:
+    made = joined()
+    found = ldp3.postprocess("interactions")(made)
+    np.testing.assert_array_equal(found[2, 1], found[1, 2].reshape(3, 4).T.ravel())
+    with pytest.raises(InvalidData, match=r"1 × 0 is none of the tables: \[2\]"):
+        ldp3.postprocess("norm_sub")(replace(made, targets=((2,),)))[1, 0]
+
+
+def test_one_attribute_without_reports_is_not_said_to_be_several() -> None:
+    scheme = Groups(1.0, 24, SIZES)
+    with pytest.raises(InvalidData, match=r"No group that has reports saw 1\.$"):
+        scheme.tables(scheme.empty)[1]

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ldp3 import display
 from ldp3.arrays import BoolArray, FloatArray
 from ldp3.errors import InvalidData, needing_full, require_share
 from ldp3.questions import fieller
@@ -84,6 +85,8 @@ class Association:
             strength = "too few people to tell how much, as few values stand above the noise"
             strength += f": it takes about {self.needed:,} or more" if self.needed else ""
         return f"{said} ({p}); {strength}."
+
+    __repr__ = __str__
 
 
 def associated(
@@ -222,6 +225,12 @@ class Shares:
     low: FloatArray
     high: FloatArray
     level: float
+
+    def __repr__(self) -> str:
+        return f"Shares of {len(self.columns)} values in {len(self.rows)} rows: see `to_frame()`"
+
+    def _repr_html_(self) -> str:
+        return display.of_shares(self)
 
     def to_frame(self) -> "pl.DataFrame":
         """One row for each share, as a Polars table."""

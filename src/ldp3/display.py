@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from math import isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +11,7 @@ from ldp3.arrays import BoolArray, FloatArray
 from ldp3.printing import number, plural, visible
 
 if TYPE_CHECKING:
+    from ldp3.associations import Shares
     from ldp3.people import Dataset, Table
     from ldp3.types import Estimate
 
@@ -102,6 +104,17 @@ def of_estimate(
     ]
     said = [*more(len(order), estimate.d), *remarks]
     return _drawn(estimate, processed) + card(name, [*facts, standing(above)], rows, said)
+
+
+def of_shares(shares: "Shares") -> str:
+    """The shares within each row, with their intervals."""
+    rows = [("among", *shares.columns[:ROWS])]
+    for i, name in enumerate(shares.rows[:ROWS]):
+        numbers = zip(shares.share[i], shares.low[i], shares.high[i], strict=True)
+        cells = [f"{s:.4f} ({a:.4f} to {b:.4f})" if isfinite(s) else "–" for s, a, b in numbers]
+        rows.append((name, *cells[:ROWS]))
+    cut = more(ROWS, len(shares.rows), "rows") + more(ROWS, len(shares.columns), "columns")
+    return card("Shares within each row", [f"intervals of {shares.level:.4g}"], rows, cut)
 
 
 def _drawn(estimate: "Estimate", processed: FloatArray | None) -> str:

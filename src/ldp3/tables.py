@@ -178,6 +178,8 @@ class Tables(Mapping[Key, Estimate]):
     def __getitem__(self, key: Key) -> Estimate:
         own = self.attributes(key)
         if not self.seen(own):
+            if len(own) == 1:
+                raise InvalidData(f"No group that has reports saw {self.called(own)}.")
             raise InvalidData(
                 f"No group that has reports saw {self.called(own)} together, so that nothing is "
                 f"known of how they go together: ask for a table of fewer attributes."
@@ -193,6 +195,9 @@ class Tables(Mapping[Key, Estimate]):
 
     def __len__(self) -> int:
         return sum(map(self.seen, self.targets))
+
+    def __repr__(self) -> str:
+        return f"Tables of {self.n:,} reports, to be asked for by {short(list(self))}"
 
     @property
     def names(self) -> Sequence[str] | Sequence[int]:

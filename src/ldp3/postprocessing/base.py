@@ -12,7 +12,7 @@ from ldp3 import specs
 from ldp3.arrays import FloatArray, as_distribution
 from ldp3.domain import Domain
 from ldp3.errors import InvalidData, InvalidParameter, needing_full, require, require_finite, short
-from ldp3.tables import Key, Tables
+from ldp3.tables import Key, Tables, margin
 from ldp3.types import Estimate, Oracle, Point
 
 DEFAULT = "multiscale"  # where nobody says which
@@ -34,6 +34,23 @@ WHY = {
     ADAPTIVE: "for protocols that go by an order; biased, as all but none are",
     "interactions": "it takes tables of several attributes together; biased, as all but none are",
 }
+
+
+class _Refined(dict[Key, FloatArray]):
+    """What a method makes of tables, by attributes in any order, as of the tables themselves."""
+
+    def __init__(self, tables: Tables, found: dict[Key, FloatArray]) -> None:
+        super().__init__(found)
+        self._tables = tables
+
+    def __missing__(self, key: Key) -> FloatArray:
+        own = self._tables.attributes(key)
+        for held, frequencies in self.items():
+            axes = self._tables.attributes(held)
+            if set(axes) == set(own):
+                table = frequencies.reshape([self._tables.sizes[a] for a in axes])
+                return margin(table, axes, own).ravel()
+        raise InvalidData(f"{self._tables.called(own)} is none of the tables: {short(list(self))}.")
 
 
 @dataclass(frozen=True)
@@ -77,7 +94,7 @@ class PostProcessor(ABC):
         Of tables of several attributes those of each.
         """
         if isinstance(estimate, Tables):
-            return self.across(estimate)
+            return _Refined(estimate, self.across(estimate))
         if not isinstance(estimate, Estimate):
             raise InvalidData(
                 f"{type(self).__name__}: an Estimate is needed, as `oracle.estimate` gives it (or "

@@ -178,7 +178,7 @@ class _Sets(Numbers):
         return np.asarray(right & ~every[:, ends[-1] :].any(axis=1))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SplitTables(Tables):
     """Tables of one and of two attributes, from the answers of everybody to everything."""
 
