@@ -83,7 +83,7 @@ def of_estimate(
     if estimate.correlated and estimate.until() is not None:  # single values are mostly noise
         asked = {f"quantile {q:g}": estimate.quantile(q) for q in (0.1, 0.25, 0.5, 0.75, 0.9)}
         lines = [(k, *map(q.said, (q.value, q.low, q.high))) for k, q in asked.items()]
-        head, facts = ("", "estimate", "95 % from", "to"), [f"{estimate.n:,} reports"]
+        head, facts = ("", "estimate", "95 % from", "to"), [plural(estimate.n, "report")]
         return _drawn(estimate, processed) + card(name, facts, [head, *lines], remarks)
     above, (low, high) = estimate.above_noise(), estimate.confidence_interval()
     if labels is None and estimate.domain is not None:
@@ -98,7 +98,7 @@ def of_estimate(
         label = str(i) if labels is None else labels[i]
         rows.append((label, MARK if above[i] else "", *numbers, users))
     facts = [
-        f"{estimate.n:,} reports",
+        plural(estimate.n, "report"),
         f"{estimate.d:,} values",
         f"± {number(estimate.std.mean(), digits=2)}",
     ]

@@ -46,6 +46,21 @@ def test_each_question_has_a_row_with_its_interval() -> None:
     assert "by the normal law" in answer.render("text")
 
 
+def test_so_few_reports_that_tell_nothing_are_said_to_be_few() -> None:
+    one = np.eye(len(EDGES) - 1, dtype=np.int64)[0]
+    tries = [told(server(one, seed), Asked(mean=True)) for seed in range(20)]
+    means = [json.loads(answer.render("json"))["answers"][0] for answer in tries]
+    outside = [not each["low"] <= each["value"] <= each["high"] for each in means]
+    assert 0 < sum(outside) < 20
+    for answer, beyond in zip(tries, outside, strict=True):
+        said = answer.render("text", 1_000)
+        assert "1 report, SW" in said
+        assert "asked of 1 person only: too few for the normal law" in said
+        assert ("A value outside its interval cannot be" in said) == beyond
+    many = told(server(hill(20, 20_000), 1), Asked(mean=True)).render("text")
+    assert "too few" not in many
+
+
 def test_programs_get_days_of_dates_and_are_told_so() -> None:
     plan = Plan("joined", Bins([19723, 19754, 19905, 20089], dates=True), "grr", 4.0)
     made = Aggregator(plan)

@@ -27,8 +27,8 @@ def answer(label: str) -> Answer:
         }
     )
     about: dict[str, object] = {
-        "collection": "<b>{{ pages }}", "protocol": "oue", "epsilon": 1.0, "n": 1_000, "single": True,
-        "refused": {"too short": 3}, "confidence": 0.95, "simultaneous": False,
+        "collection": "<b>{{ pages }}", "protocol": "oue", "epsilon": 1.0, "n": 1_000,
+        "single": True, "refused": {"too short": 3}, "confidence": 0.95, "simultaneous": False,
         "method": "norm_sub", "interval": "for the frequency among those who reported",
     }  # fmt: skip
     return Answer(table, about)

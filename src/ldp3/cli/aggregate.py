@@ -15,7 +15,7 @@ from ldp3.cli.console import Console
 from ldp3.collection.reports import ReportFormat
 from ldp3.errors import InvalidParameter, require
 from ldp3.files import real_path, require_no_input
-from ldp3.printing import show
+from ldp3.printing import plural, show
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -139,6 +139,6 @@ def summary(server: "Aggregator") -> str:
     """What was counted, and what was not."""
     refused = ", ".join(f"{rows:,} {reason}" for reason, rows in server.refused.items())
     left_out = f"; left out: {refused}" if refused else ""
-    counted = f"{server.n:,} reports of {server.plan.name!r} counted{left_out}"
+    counted = f"{plural(server.n, 'report')} of {server.plan.name!r} counted{left_out}"
     claim = server.plan.shuffled
     return counted if claim is None else f"{counted}\n{claim.said_of(server.n, server.identified)}"

@@ -9,7 +9,7 @@ from ldp3.cli import flags
 from ldp3.cli.console import Console
 from ldp3.collection.reports import ReportFormat
 from ldp3.errors import InvalidParameter
-from ldp3.printing import show
+from ldp3.printing import plural, show
 
 if TYPE_CHECKING:
     from ldp3.arrays import IntArray
@@ -62,7 +62,8 @@ def perturb(
     with whole_file(output) as temporary:
         write_reports(temporary, kind, _perturbed(collection, people.codes, ids))
     if not quiet:
-        show(f"{len(people.codes):,} reports of {collection.report_bytes:,} bytes in {output}")
+        many = plural(len(people.codes), "report")
+        show(f"{many} of {collection.report_bytes:,} bytes in {output}")
 
 
 def _perturbed(collection: "Plan", codes: "IntArray", ids: bool) -> Iterator["RowsAndIds"]:

@@ -101,13 +101,7 @@ class CollectionEstimate:
                 f"{names.protocol(plan.protocol)} tells where people lie, and little of single "
                 f"values: ask for `mean`, `quantiles`, `above`, `below` or `between`."
             )
-        if isinstance(estimate.noise, TableNoise):
-            asked = estimate.noise.tables.people(estimate.noise.attributes)
-            if asked < FEW:
-                remarks.append(
-                    f"All of this was asked of {plural(asked, 'person')} only: too few for the "
-                    f"normal law, so that intervals may be too short."
-                )
+        remarks += [] if estimate.noise.guaranteed else too_few(estimate)
         if claim is not None:
             remarks.append(claim.said_of(server.n, server.identified))
         about: dict[str, object] = {
@@ -184,10 +178,11 @@ class CollectionEstimate:
         if not about["single"]:  # people see the intervals of other numbers
             each, meaning = "each", meaning.replace("frequency", "share up to each value")
         protocol = names.protocol(str(about["protocol"]))
+        many = plural(about["n"], "report")  # type: ignore[arg-type]
         of = " × ".join(about["attributes"])  # type: ignore[arg-type]
         called = f"{about['collection']}, {of}" if of else about["collection"]
         return (
-            f"{called}: {about['n']:,} reports, {protocol}, "
+            f"{called}: {many}, {protocol}, "
             f"ε = {about['epsilon']:g}; intervals with confidence {about['confidence']:.4g}, {each}"
             f", {meaning}"
         )
@@ -245,6 +240,15 @@ def _remarks(method: str, level: float, between: bool) -> list[str]:
             f"true frequency. For a single value only low and high promise it."
         )
     return said
+
+
+def too_few(estimate: Estimate) -> list[str]:
+    """Whether intervals by the normal law are not to be trusted."""
+    asked, noise = estimate.n, estimate.noise
+    if isinstance(noise, TableNoise):
+        asked = noise.tables.people(noise.attributes)
+    return [f"All of this was asked of {plural(asked, 'person')} only: too few for the normal law, "
+            f"so that intervals may be too short."] * (asked < FEW)  # fmt: skip
 
 
 def _below_zero(estimate: Estimate) -> float | None:

@@ -14,10 +14,11 @@ from ldp3.answers import Answer, Column, table
 from ldp3.arrays import FloatArray
 from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.differences import both_sides, minus, wanted
-from ldp3.collection.estimate_table import estimated
+from ldp3.collection.estimate_table import estimated, too_few
 from ldp3.domain import Bins, Domain
 from ldp3.errors import InvalidData, require
 from ldp3.postprocessing.base import build_method
+from ldp3.printing import plural
 from ldp3.questions import Place, Quantity, Questions, range_said
 from ldp3.results import names
 
@@ -93,9 +94,10 @@ def told(
         rows.append((called, on_line, found.value, found.low, found.high, by_method))
     keys = "question", "on_line", "value", "low", "high", "processed"
     frame = pl.DataFrame(rows, schema=keys, orient="row")
+    beyond = frame.filter(~pl.col("value").is_between("low", "high")).height
     heads = {"value": "unbiased", "low": "low", "high": "high", "processed": names.method(spec)}
     title = (
-        f"{', '.join([plan.name, *attributes])}: {server.n:,} reports, "
+        f"{', '.join([plan.name, *attributes])}: {plural(server.n, 'report')}, "
         f"{names.protocol(plan.protocol)}, ε = "
         f"{plan.epsilon:g}; intervals with confidence {confidence:.4g}, each, for those who "
         f"reported ({SURE if guaranteed else NORMAL})"
@@ -110,6 +112,8 @@ def told(
         **_unit(domain),
         "remarks": [
             *_left_out(domain, processed),
+            *([] if guaranteed else too_few(estimate)),
+            *["A value outside its interval cannot be: noise put it there."][:beyond],
             *(_remarks(domain, processed) if asked.mean else []),
         ],
     }

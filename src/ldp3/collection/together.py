@@ -6,6 +6,7 @@ import polars as pl
 
 from ldp3.answers import Answer, Column, table
 from ldp3.collection.aggregator import Aggregator
+from ldp3.printing import plural
 from ldp3.results import names
 
 NOT_DIVIDED = "–: too few people to tell, for nobody may be in that row."
@@ -40,7 +41,7 @@ def shares_answer(server: Aggregator, of: str, by: str, confidence: float = 0.95
     frame = server.tables().share(of, by=by, level=confidence).to_frame()
     plan = server.plan
     title = (
-        f"{plan.name}: shares of {of} within each {by}; {server.n:,} reports, "
+        f"{plan.name}: shares of {of} within each {by}; {plural(server.n, 'report')}, "
         f"{names.protocol(plan.protocol)}, ε = {plan.epsilon:g}; Fieller's intervals with "
         f"confidence {confidence:.4g}, each, for those who reported"
     )

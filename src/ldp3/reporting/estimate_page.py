@@ -9,6 +9,7 @@ from markupsafe import Markup, escape
 
 from ldp3.collection.estimate_table import UP_TO, heads
 from ldp3.display import distribution
+from ldp3.printing import plural
 from ldp3.reporting.html import render, script
 from ldp3.results import names
 
@@ -55,7 +56,7 @@ def estimate_context(
         "name": ", ".join(
             filter(None, [about["collection"], " × ".join(about.get("attributes", []))])
         ),
-        "facts": f"{about['n']:,} reports · {names.protocol(about['protocol'])}, "
+        "facts": f"{plural(about['n'], 'report')} · {names.protocol(about['protocol'])}, "
         f"ε = {about['epsilon']:g} · {about['confidence']:.4g} confidence, {each}",
         "single": single,
         "interval": about["interval"],
