@@ -195,3 +195,12 @@ def test_one_distribution_of_too_many_records_is_refused() -> None:
     tables = scheme.tables(scheme.simulate_records(records, np.array([1000]), stream(0)))
     with pytest.raises(InvalidData, match="at most 1,048,576 records"):
         joint(tables)
+
+
+@pytest.mark.parametrize(("name", "most"), [("smp", 1), ("pairs", 2)])
+def test_a_table_of_more_than_people_are_asked_together_is_refused_at_once(
+    name: str, most: int
+) -> None:
+    build_oracle(f"{name}(targets={most})", epsilon=1.0, d=24, sizes=SIZES)
+    with pytest.raises(LDPError, match=f"a table of {most + 1} attributes .* use groups"):
+        build_oracle(f"{name}(targets={most + 1})", epsilon=1.0, d=24, sizes=SIZES)

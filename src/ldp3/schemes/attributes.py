@@ -37,6 +37,7 @@ class RecordScheme(Scheme):
     needs_records: ClassVar[bool] = True
     most_values: ClassVar[int] = 2**63 - 1
     usual_method: ClassVar[str] = "interactions"
+    most_together: ClassVar[int] = 64  # attributes that one person is asked
 
     sizes: tuple[int, ...] = ()
     targets: tuple[Target, ...] = (1, 2)
@@ -60,6 +61,11 @@ class RecordScheme(Scheme):
             what = "targets are 1, 2 … or different attributes by their numbers from 0 on"
             require(sound, self, what, target)
         require(len(self.wanted) > 0, self, "there must be a table that is wanted", given)
+        if (largest := max(map(len, self.wanted))) > self.most_together:
+            raise InvalidParameter(
+                f"{type(self).__name__}: a table of {largest} attributes is wanted, and nobody is "
+                f"asked so many together: use groups, with the same targets."
+            )
 
     @cached_property
     def _classes(self) -> list[list[Attributes]]:
@@ -88,13 +94,6 @@ class RecordScheme(Scheme):
     @cached_property
     def groups(self) -> tuple[Group, ...]:
         asked = self.asked
-        together = [set(own) for own in asked]
-        for table in self.wanted:
-            if not any(set(table) <= own for own in together):
-                raise InvalidParameter(
-                    f"{type(self).__name__}: a table of {len(table)} attributes is wanted, and "
-                    f"nobody is asked so many together: use groups, with the same targets."
-                )
         parts = whole_shares(list(asked.values()))
         views = [View(tuple((a, None) for a in own)) for own in asked]
         if (every := sum(v.size(self.sizes) for v in views)) > MOST_COUNTED:
@@ -238,6 +237,8 @@ class Pairs(RecordScheme):
     local differential privacy.* CCS 2018.
     """
 
+    most_together: ClassVar[int] = 2
+
     @property
     def asked(self) -> dict[Attributes, float]:
         k = len(self.sizes)
@@ -265,6 +266,7 @@ class SMP(RecordScheme):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("sampling",)
+    most_together: ClassVar[int] = 1
 
     targets: tuple[Target, ...] = (1,)
 
