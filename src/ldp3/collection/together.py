@@ -6,6 +6,7 @@ import polars as pl
 
 from ldp3.answers import Answer, Column, table
 from ldp3.collection.aggregator import Aggregator
+from ldp3.collection.estimate_table import too_few
 from ldp3.printing import plural
 from ldp3.results import names
 
@@ -17,7 +18,8 @@ def association_answer(
     server: Aggregator, first: str, second: str, confidence: float = 0.95
 ) -> Answer:
     """Whether two attributes go together, and how much."""
-    found = server.tables().association(first, second, confidence)
+    tables = server.tables()
+    found = tables.association(first, second, confidence)
     about = _about(server, confidence) | {"attributes": [first, second]}
     values = pl.DataFrame(
         {
@@ -33,13 +35,14 @@ def association_answer(
         "The p-value is that of Wald's test with the noise of the reports; V goes from 0, "
         "independent, to 1. Both are about the population that the people are a sample of."
     )
-    return Answer([f"{first} and {second}: {found}", rest], about | {"association": values})
+    said = [f"{first} and {second}: {found}", *too_few(tables[first, second]), rest]
+    return Answer(said, about | {"association": values})
 
 
 def shares_answer(server: Aggregator, of: str, by: str, confidence: float = 0.95) -> Answer:
     """The shares of the values of one attribute among people with each value of another."""
-    frame = server.tables().share(of, by=by, level=confidence).to_frame()
-    plan = server.plan
+    plan, tables = server.plan, server.tables()
+    frame = tables.share(of, by=by, level=confidence).to_frame()
     title = (
         f"{plan.name}: shares of {of} within each {by}; {plural(server.n, 'report')}, "
         f"{names.protocol(plan.protocol)}, ε = {plan.epsilon:g}; Fieller's intervals with "
@@ -50,7 +53,7 @@ def shares_answer(server: Aggregator, of: str, by: str, confidence: float = 0.95
     empty = frame["share"].has_nulls()
     grid = table(frame, shown, "llrrr", title=title)
     return Answer(
-        [grid, UNEVEN, NOT_DIVIDED if empty else ""],
+        [grid, UNEVEN, NOT_DIVIDED if empty else "", *too_few(tables[of, by])],
         _about(server, confidence) | {"of": of, "by": by, "shares": frame},
     )
 
