@@ -192,3 +192,12 @@ def test_a_dry_run_promises_no_less_than_a_run_takes(
     assert ldp3(monkeypatch, *asked) == 0
     first, most = (float(number) / each for number in said.groups())
     assert first < sum(taken) < most + 1
+
+
+def test_a_dry_run_of_several_attributes_says_what_tells_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("people.csv").write_text("sex,age\n" + "f,a\nm,b\n" * 50)
+    line = ["-d", "people.csv", "--columns", "sex", "age", "-e", "1"]
+    assert ldp3(monkeypatch, *line, "--dry-run") == 2
+    assert "ldp3 run … -p attributes -m attributes --dry-run" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -151,3 +152,9 @@ def test_the_command_prints_it(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert f"{april} (300 reports) minus {march} (200)" in capsys.readouterr().out
     assert run_command(["difference", april, april]) == 2
     assert "nothing differs from itself" in capsys.readouterr().err
+
+
+def test_one_value_is_shown_to_differ_and_two_are() -> None:
+    found = CollectionDifference.of(counted([0] * 2_000), counted([1] * 1_500 + [0] * 500))
+    one = replace(found, table=found.table.head(1))
+    assert one.render().startswith("1 of 1 values is shown to differ (*")

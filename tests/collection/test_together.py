@@ -150,3 +150,19 @@ def test_two_collections_are_compared_table_by_table() -> None:
     assert CollectionDifference.of(server(), server(), attributes=["sex"]).table.height == 2
     with pytest.raises(LDPError, match="say which table, as in --table sex"):
         CollectionDifference.of(server(), server())
+
+
+def test_what_few_people_were_asked_is_said_of_shares_and_associations_too() -> None:
+    plan = Plan("people", PEOPLE, "joint", 6.0)
+    client, few = Client(plan), Aggregator(plan)
+    few.add([client.report(("f", 20, "home")) for _ in range(20)])
+    for answer in (shares_answer(few, "sex", "page"), association_answer(few, "sex", "page")):
+        assert "asked of 20 people only: too few for the normal law" in answer.render()
+    assert "people only" not in shares_answer(server(), "page", "sex").render()
+
+
+def test_a_difference_says_of_which_table() -> None:
+    same = CollectionDifference.of(server(), server(), attributes=["sex", "page"])
+    assert "sex × page: people (2,000 reports) minus people (2,000); intervals" in same.render()
+    mean = told_apart(server(), server(), Asked(mean=True), attributes=["age (years)"])
+    assert "age (years): people (2,000 reports) minus" in mean.render()

@@ -80,7 +80,7 @@ def test_the_association_that_can_be_seen_is_seen_as_often_as_is_said() -> None:
     ("asked", "said"),
     [
         ({"epsilon": 1.0}, "Give two of"),
-        ({"epsilon": 1.0, "error": 0.01, "goal": "top10"}, "1-way or 2-way, got 'top10'"),
+        ({"epsilon": 1.0, "error": 0.01, "goal": "Top 10"}, "1-way or 2-way, got 'Top 10'"),
         ({"epsilon": 1.0, "error": 0.01, "method": "norm_sub"}, "and nothing else"),
         (
             {"epsilon": 1.0, "error": 0.01, "protocols": "smp"},

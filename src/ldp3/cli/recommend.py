@@ -77,7 +77,7 @@ def recommend(
     save
         Write the plan of a collection with what was chosen, for clients and server.
     """
-    from ldp3.people import Table, one_attribute
+    from ldp3.people import Table
     from ldp3.recommendation.advice import Recommendation
     from ldp3.recommendation.populations import Populations
     from ldp3.recommendation.recommend import entered, recommend
@@ -95,7 +95,11 @@ def recommend(
         why, silent = "A recommendation is for one sample", Console(quiet=True)
         users = one_sample(data, reading, plugins, why, silent)  # the answer holds its notes
         if dry_run:
-            users = one_attribute(users)
+            if isinstance(users, Table):
+                raise InvalidParameter(
+                    "--dry-run of a recommendation is for one attribute; of several it is a run: "
+                    "`ldp3 run … -p attributes -m attributes --dry-run` tells how long."
+                )
             wanted = Requirements(max_bits, max_decode, unbiased, distribution)
             asked = chosen, flags.specs("-m", methods), measures
             threat = Threat(fake_users, flags.specs("-a", attack), targets)

@@ -68,21 +68,27 @@ def difference(
 
 
 def both_sides(
-    first: Aggregator, second: Aggregator, called: tuple[str, str] | None
+    first: Aggregator,
+    second: Aggregator,
+    called: tuple[str, str] | None,
+    attributes: Sequence[str],
 ) -> dict[str, Any]:
     """What two collections are called, unless it is said as their plans are, and their reports."""
     names = called or (first.plan.name, second.plan.name)
     return {
         "first": {"collection": names[0], "n": first.n},
         "second": {"collection": names[1], "n": second.n},
+        "attributes": list(attributes),
     }
 
 
 def minus(about: dict[str, Any]) -> str:
-    """Which collection is compared with which."""
+    """Which collection is compared with which, and in which table."""
     first, second = about["first"], about["second"]
+    table = " × ".join(about["attributes"])
+    of = f"{table}: " if table else ""
     reports = f"({first['n']:,} reports)"
-    return f"{first['collection']} {reports} minus {second['collection']} ({second['n']:,})"
+    return f"{of}{first['collection']} {reports} minus {second['collection']} ({second['n']:,})"
 
 
 def wanted(server: Aggregator, attributes: Sequence[str]) -> Estimate:
@@ -150,7 +156,7 @@ class CollectionDifference:
             "high": found.high,
         }
         about: dict[str, Any] = {
-            **both_sides(first, second, called),
+            **both_sides(first, second, called, attributes),
             "confidence": confidence,
             "simultaneous": simultaneous,
         }
@@ -181,7 +187,9 @@ class CollectionDifference:
     def _said(self, marked: int) -> str:
         """How many differ, and how many would seem to if none did."""
         values = self.table.height
-        said = f"{marked:,} of {values:,} values are shown to differ (*: the interval excludes 0)."
+        are = "is" if marked == 1 else "are"
+        said = f"{marked:,} of {values:,} values {are} shown to differ"
+        said += " (*: the interval excludes 0)."
         if self.about["simultaneous"]:
             return said
         alarms = number((1 - self.about["confidence"]) * values, 2)

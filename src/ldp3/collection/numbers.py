@@ -151,7 +151,8 @@ def told_apart(
         rows.append((question, on_line, one.value, two.value, one.value - two.value, low, high))
     keys = "question", "on_line", "first", "second", "difference", "low", "high"
     frame = pl.DataFrame(rows, schema=keys, orient="row")
-    about = {**both_sides(first, second, called), "confidence": confidence, **_unit(domain)}
+    sides = both_sides(first, second, called, attributes)
+    about = {**sides, "confidence": confidence, **_unit(domain)}
     title = (
         f"{minus(about)}; intervals with confidence {confidence:.4g}, each, for those who reported "
         f"({NORMAL})"

@@ -248,7 +248,7 @@ def size(
         return size_of_table(
             data, protocols, modules,
             _asked(epsilon, population, error, "value"), epsilon, population, error,
-            plain(goal), confidence,
+            goal, confidence,
         )  # fmt: skip
     frequencies, domain = _frequencies(data, domain_size, value_share, files)
     if isinstance(goal, str):

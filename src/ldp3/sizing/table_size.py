@@ -10,6 +10,7 @@ from typing import Any
 from ldp3.answers import Answer, Column, Passage, table
 from ldp3.errors import InvalidParameter
 from ldp3.experiment.grid import Choice, Named, choices
+from ldp3.kinds import plain
 from ldp3.people import Table
 from ldp3.printing import number, percent, plural
 from ldp3.protocols.base import FrequencyOracle, build_oracle
@@ -150,9 +151,9 @@ def size_of_table(
     """
     from scipy.stats import norm
 
-    if goal not in ("value", *GOALS):
+    if plain(goal) not in ("value", *GOALS):
         raise InvalidParameter(f"`goal` of several attributes is 1-way or 2-way, got {goal!r}.")
-    way, z = GOALS.get(goal, 2), float(norm.ppf((1 + confidence) / 2))
+    way, z = GOALS.get(plain(goal), 2), float(norm.ppf((1 + confidence) / 2))
 
     def at(choice: Choice, e: float) -> RecordScheme:
         made = build_oracle(choice.thing, *modules, epsilon=e, d=data.d, sizes=data.sizes)
