@@ -173,6 +173,7 @@ def test_numbers_are_asked_of_one_collection_and_of_two(folder: Path, run: Run) 
         ("estimate first.counts --above 33", "33 lies inside a bin"),
         ("estimate first.counts --above 64", "No bin lies from 64 on"),
         ("estimate first.counts --quantiles 1.5", "must be between 0 and 1"),
+        ("estimate first.counts --quantiles 50%", "A share is a number: 0.5 for 50%."),
         ("estimate first.counts --above x", "'x' is not a number"),
         ("estimate first.counts --between 1", "--between: "),
         ("estimate first.counts --mean --simultaneous", "are for single values"),

@@ -51,7 +51,12 @@ def test_a_value_outside_is_named_by_row_or_becomes_other(tmp_path: Path) -> Non
         (Bins((0, 18, 65)), "about 30", "row 2: 'about 30' is not a number; .* or say with `na`"),
         (Bins((0, 18, 65)).clipped(), "about 30", "row 2: 'about 30' is not a number"),
         (Bins((0, 18, 65)), "70", "row 2: '70' is not in the domain of 'ages'; .* with `clip`"),
-        (Bins((0, 18, 65), dates=True), "17", "row 2: '17' is not a date"),
+        (
+            Bins((0, 18, 65)),
+            "12,5",
+            "row 2: '12,5' is not a number; correct it, or say `decimal=,`",
+        ),
+        (Bins((0, 18, 65), dates=True), "17", "row 2: '17' is not a date; .* or say with `na`"),
         (Bins((0, 18, 65), dates=True), "1970-03-09", "make a plan whose domain holds it[.]"),
     ],
 )

@@ -130,7 +130,8 @@ def run_command(arguments: list[str]) -> int:
     except InDoubt as doubt:
         return _mistake(f"{doubt.what} Say {_commands(arguments, doubt)}")
     except (LDPError, CycloptsError) as error:
-        return _mistake(as_flags(str(error)))
+        share = " A share is a number: 0.5 for 50%." if '%" into float' in str(error) else ""
+        return _mistake(as_flags(str(error)) + share)
     except KeyboardInterrupt:
         say("ldp3: stopped.")
         return 130

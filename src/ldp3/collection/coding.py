@@ -1,5 +1,6 @@
 """The values of many people in a file, as codes of a collection's domain."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import isinf
@@ -19,6 +20,7 @@ from ldp3.reading.cutting import cell
 from ldp3.reading.formats import open_file
 from ldp3.reading.options import Reading
 from ldp3.reading.users import (
+    COMMAS,
     COORDINATES,
     VALUE,
     Users,
@@ -245,6 +247,8 @@ def _outside(users: Users, plan: Plan) -> Exception:
         wrong = f"is not a {'date' if plan.domain.in_days else 'number'}"
         if plan.oracle.needs_order:  # which has no place for `other`
             way = "say with `na` that it means none, and `missing=drop` to leave such people out"
+        if not plan.domain.in_days and re.fullmatch(COMMAS, str(value)):
+            way = "say `decimal=,` if all numbers are written so"
     elif plan.oracle.needs_order:
         way = "make a plan whose domain holds it"
         if bins and not plan.domain.in_days:
