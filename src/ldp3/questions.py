@@ -156,19 +156,16 @@ class Questions:
         q, nor the share up to the place before it significantly above: two tests at one place, so
         that it holds at this level without a band over all places.
         """
-        from scipy.optimize import isotonic_regression
-
         require_share("a quantile", q)
         known = self.cdf(level)
         starts = np.append(self._starts.min(), known.places[:-1])
         before = np.append(0.0, known.low[:-1])
         possible = np.flatnonzero((known.high >= q) & (before <= q))
         first, last = (possible[0], possible[-1]) if len(possible) else (0, len(starts) - 1)
-        rising = isotonic_regression(known.shares).x  # the largest so far is where noise was large
         if isinstance(self.domain, Bins):
-            low, value = starts[first], place_of(known.places, rising, q, starts)
+            low, value = starts[first], place_of(known.places, known.shares, q, starts)
         else:
-            low, value = known.places[first], place_of(known.places, rising, q)
+            low, value = known.places[first], place_of(known.places, known.shares, q)
         high = known.places[last]
         value = np.clip(value, low, high)
         return Quantity(float(value), float(low), float(high), said=self._said)
@@ -288,11 +285,18 @@ def place_of(
 ) -> float:
     """The first place up to which a share q lies; between `starts` and places, in proportion.
 
+    Shares that fall are made to rise by isotonic regression: the largest so far is where noise was
+    large.
+
     >>> place_of(np.array([1.0, 2.0, 3.0]), np.array([0.2, 0.6, 1.0]), 0.5)
     2.0
     >>> place_of(np.array([1.0, 2.0]), np.array([0.5, 1.0]), 0.75, np.array([0.0, 1.0]))
     1.5
     """
+    if (shares[1:] < shares[:-1]).any():
+        from scipy.optimize import isotonic_regression
+
+        shares = isotonic_regression(shares).x
     i = min(int(np.searchsorted(shares, q)), len(places) - 1)
     if starts is None or not np.isfinite(places[i] - starts[i]):
         return float(places[i])

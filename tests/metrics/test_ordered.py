@@ -69,3 +69,15 @@ def test_the_error_of_a_mean_and_of_quantiles_by_hand() -> None:
     assert ldp3.metric("quantile(q=0.3, positions=[100, 10, 0])")(truth, f) == 0
     with pytest.raises(InvalidParameter, match=r"q must be between 0 and 1, got 1\.5"):
         ldp3.metric("quantile(q=1.5)")
+
+
+@pytest.mark.parametrize("q", [0.3, 0.5, 0.9])
+def test_the_quantile_of_a_distribution_is_its_own_and_noise_lifts_none(q: float) -> None:
+    rng = ldp3.stream(4)
+    metric, truth = ldp3.metric(f"quantile(q={q})"), np.eye(40)[0]  # its quantiles are 0
+    for _ in range(50):
+        f = rng.dirichlet(np.full(40, 0.3)) * rng.integers(0, 2, 40)
+        f /= f.sum()
+        assert metric(truth, f) == np.searchsorted(f.cumsum(), q - 1e-12)
+    lifted = np.append([0.95, -0.9], np.full(38, 0.95 / 38))  # one place that noise lifted
+    assert metric(truth, lifted) > 0

@@ -162,8 +162,8 @@ class Mean(OnALine):
 class Quantile(OnALine):
     r"""How far a quantile is off: $$|\tilde x_q - x_q|, \qquad x_q = \min\{x : F(x) \ge q\}.$$
 
-    With $F$ the cumulated frequencies along the line, the largest so far where they fall. At least
-    0, and 0 at the truth, but not only there.
+    With $F$ the cumulated frequencies along the line, by isotonic regression where they fall. At
+    least 0, and 0 at the truth, but not only there.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ class Quantile(OnALine):
         order = np.argsort(where, kind="stable")
         one, other = (
             # the truth may miss q by rounding
-            place_of(where[order], np.maximum.accumulate(f[order].cumsum()), self.q - 1e-12)
+            place_of(where[order], f[order].cumsum(), self.q - 1e-12)
             for f in (truth, frequencies)
         )
         return abs(one - other)
