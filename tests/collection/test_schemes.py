@@ -354,7 +354,12 @@ def test_rows_of_a_file_are_records_by_the_names_of_their_columns(tmp_path: Path
     domain = plan.domain
     assert isinstance(domain, Records)
     assert domain.columns(found.codes).tolist() == [[0, 0, 0], [2, 2, 1], [2, 0, 0]]
-    assert found.notes == ("sex: 2 rows outside the domain became 'no answer'.",)
+    assert found.notes == (
+        "sex: 1 row without an answer became 'no answer'.",
+        "sex: 1 row outside the domain became 'no answer'.",
+    )
+    with pytest.raises(InvalidData, match=r"'sex': row 3.* holds no value; fill it in"):
+        codes_in(file, plan, Reading(missing="refuse"))
     for text, why in (
         ("place,age,sex\nhere,130,f\n", "row 2: '130' is not in the domain of age"),
         ("place,age,sex\nhere,,f\n", 'row 2: there is no answer for age .* other = "no answer"'),

@@ -33,7 +33,7 @@ def test_every_option_of_a_reading_is_explained() -> None:
     ("options", "message"),
     [
         ({"pick": "biggest"}, "`pick`: must be one of most_frequent, first, last, random"),
-        ({"missing": None}, "`missing`: must be one of refuse, drop, keep, got None"),
+        ({"missing": "leave"}, "`missing`: must be one of refuse, drop, keep, got 'leave'"),
         ({"top": 1}, "`top`: must be an integer from 2"),
         ({"top": "x"}, "`top`: must be an integer from 2"),
         ({"domain_size": 2, "top": 3}, "`domain_size` and `top` each decide the domain"),

@@ -102,6 +102,8 @@ def test_a_column_alone_and_among_others_has_the_same_people(tmp_path: Path) -> 
     both = ldp3.load(path, columns=["sex", "age"], missing="drop")
     assert both.n == 5
     assert both.domain.part("age").other is None
+    with pytest.raises(InvalidData, match="without an answer somewhere; fill them in"):
+        ldp3.load(path, columns=["sex", "age"], missing="refuse")
     kept = ldp3.load(path, columns=["sex", "region"], missing="keep")
     assert kept.domain.part("region").labels == ("NA", "east", "north", "south")
 

@@ -97,7 +97,7 @@ def _records_in(path: Path, plan: Plan, domain: Records, reading: Reading) -> Co
     """The code of every row: each attribute is the column of its name.
 
     A missing answer is outside the domain, as any that is not in it: `other`, or refused, unless
-    rows without an answer somewhere are to be dropped.
+    rows without an answer somewhere are to be dropped, or refused whatever the domain.
     """
     if reading.column is not None:
         raise InvalidParameter(f"{path}: its columns are those of the plan: leave `column` out.")
@@ -113,6 +113,9 @@ def _records_in(path: Path, plan: Plan, domain: Records, reading: Reading) -> Co
         rows = users.collect(users.frame.select(CODE, BLANK))
         rows = rows.head(len(rows) - users.blank_rows_at_end())
         wrong = pl.col(CODE).is_null() | pl.col(BLANK)
+        if reading.missing == "refuse" and rows[BLANK].any():
+            named_users = replace(users, source=f"{users.source}: {part.name!r}")
+            without_missing(named_users, _texts(users, absent), reading, pl.col(BLANK))
         if reading.missing == "drop":
             gone = rows[BLANK] if gone is None else gone | rows[BLANK]
             wrong = pl.col(CODE).is_null() & ~pl.col(BLANK)
@@ -127,9 +130,13 @@ def _records_in(path: Path, plan: Plan, domain: Records, reading: Reading) -> Co
                 f"{place}: {held} {part.name} in {plan.name!r}; correct it, or make a plan whose "
                 f'file of columns has other = "no answer" for it{drop}.'
             )
-        if outside.any():
-            became = plural(int(outside.sum()), "row")
-            notes.append(f"{part.name}: {became} outside the domain became {part.other!r}.")
+        for which, why in (
+            (outside & rows[BLANK], "without an answer"),
+            (outside & ~rows[BLANK], "outside the domain"),
+        ):
+            if which.any():
+                became = f"{plural(int(which.sum()), 'row')} {why} became {part.other!r}."
+                notes.append(f"{part.name}: {became}")
         codes = pl.select(pl.when(~outside).then(rows[CODE]).otherwise(part.size)).to_series()
         columns.append(codes.fill_null(0).to_numpy().astype(np.int64))
     records = np.stack(columns, axis=1)

@@ -104,7 +104,8 @@ class Reading:
         whole numbers alone are labels, such as ids.
     missing
         What to do with a row that holds no value: refuse the file, drop the row and say so, or
-        keep what `na` names as values of their own.
+        keep what `na` names as values of their own. Default: refuse; among several columns a
+        missing answer is a value.
     na
         What means "no value" in a text file, whatever its case, separated by commas; a cell with
         nothing in it always does. Default: NA,N/A,null,NaN,- where the domain does not name it.
@@ -136,7 +137,7 @@ class Reading:
     within: tuple[Range, ...] | None = None
     clip: bool = False
     ordered: bool = False
-    missing: Missing = "refuse"
+    missing: Missing | None = None
     na: str | None = None
     decimal: Decimal = "."
     date_format: str | None = None
@@ -198,7 +199,7 @@ class Reading:
             require(fits, f"`{name}`", f"must be an integer from 2 to {MOST_VALUES:,}", size)
         for name, choices in (("pick", Pick), ("missing", Missing), ("input_format", Format)):
             known, given = get_args(choices), getattr(self, name)
-            fits = one_of(given, known) or (given is None and name != "missing")
+            fits = given is None or one_of(given, known)
             require(fits, f"`{name}`", f"must be one of {', '.join(known)}", given)
         for name in ("delimiter", "na", "date_format"):
             text = getattr(self, name)

@@ -34,8 +34,8 @@ def read_table(users: Users, reading: Reading) -> Table:
     """The table in rows whose columns are chosen."""
     columns = [replace(one, reading=_as_in_file(one, reading)) for one in reading.columns or ()]
     held, people = _distinct(users, len(columns)), pl.col(COUNT)
-    if reading.missing == "drop":
-        users, held = _answering(users, held, columns)
+    if reading.missing in ("drop", "refuse"):
+        users, held = _answering(users, held, columns, reading.missing)
     domains, codes, notes = [], np.empty((len(held), len(columns)), dtype=np.int64), []
     for j, column in enumerate(columns):
         alone = _alone(users, held, j)
@@ -101,14 +101,19 @@ def _gaps(alone: Users, reading: Reading) -> pl.Expr:
 
 
 def _answering(
-    users: Users, held: pl.DataFrame, columns: Sequence[Column]
+    users: Users, held: pl.DataFrame, columns: Sequence[Column], missing: Missing
 ) -> tuple[Users, pl.DataFrame]:
-    """Only people who answer everything."""
+    """Only people who answer everything; others are left out, or refused."""
     gone = np.zeros(len(held), dtype=bool)
     for j, column in enumerate(columns):
         alone = _alone(users, held, j)
         gone |= alone.collect(alone.frame.select(_gaps(alone, column.reading)))[:, 0].to_numpy()
     people = int(held.filter(pl.Series(gone))[COUNT].sum())
+    if people and missing == "refuse":
+        raise users.error(
+            f"{plural(people, 'person')} without an answer somewhere; fill them in, leave such "
+            f"rows out with `missing=drop`, or leave `missing` out: then they are a value."
+        )
     if people:
         users = users.noting(f"{plural(people, 'person')} without an answer somewhere left out.")
     return users, held.filter(pl.Series(~gone))
