@@ -75,3 +75,12 @@ def test_where_people_lie_is_worth_something_though_no_value_stands_out() -> Non
     assert alone.useless
     assert not replace(alone, by_order=True).useless
     assert replace(alone, by_order=True, misplaced=0.9).useless
+
+
+def test_of_places_nothing_is_said_of_wrong_values() -> None:
+    one = Worth(0, (), 0.5, 0.9, 0, 1, 0, 0, server=0.0, on_line=True)
+    assert not one.useless
+    assert (one.expected(2_000, 9), one.enough()) == ("2,000 people:", "")
+    beside = replace(one, fakes=20)
+    assert beside.expected(2_000, 9) == "2,000 people, with 20 fake ones beside them:"
+    assert beside.enough().startswith("More people do not help")

@@ -213,6 +213,9 @@ def test_a_protocol_whose_errors_hang_together_takes_part_though_its_raw_noise_i
     answer = found.answers[0]
     assert answer.all_at_once >= max(value.raw for value in answer.values)
     assert found.render(details=True)
+    said = found.render().splitlines()  # a wrong value nearby is no matter of distances
+    assert said[1].startswith("· 20,000 people: EMD")
+    assert "wrong value" not in "".join(said)
 
 
 @pytest.mark.parametrize(

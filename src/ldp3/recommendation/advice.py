@@ -225,7 +225,8 @@ def _section(found: Recommendation, advice: Advice) -> Iterator[Passage]:
     if worth.useless:
         yield Items([expected, enough, f"The best there is: {choice} {measured}"])
     else:
-        yield Items([f"Deploy {choice}", f"{expected} {measured}", enough])
+        told = f"Deploy {choice}", f"{expected} {measured}", enough
+        yield Items([line for line in told if line])
     yield " ".join([*_as_good(found, advice), *_open(found, advice)])
     if advice.deployable and not worth.useless:
         yield "Next: `save` writes the plan of the collection, for clients and server."

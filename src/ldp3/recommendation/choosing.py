@@ -89,9 +89,10 @@ class Answers:
         worst = max(checks, key=lambda check: check.misplaced)  # clean, or under an attack
         ranked = in_order(worst.estimates, worst.truths, level)
         good_for = worth(oracle, self._n, self.sample, at_once, worst.misplaced, ranked)
+        good_for = replace(good_for, on_line=contest.on_line[metric])
         if len(checks) > 1:
             good_for = replace(good_for, fakes=fake_count(ex.fake_users[0], self._n))
-        elif good_for.useless or good_for.misplaced > good_for.goal:
+        elif good_for.useless or (good_for.misplaced > good_for.goal and not good_for.on_line):
             good_for = replace(good_for, needed=self._needed(epsilon, pair, good_for.goal))
         return Advice(
             epsilon,

@@ -75,6 +75,7 @@ class Contest:
         self.methods = [c.spec for c in ex.methods]
         first = next(iter(self.simulator.metrics.values()))
         self.better = {spec: m.better for spec, m in zip(self.metrics, first, strict=False)}
+        self.on_line = {spec: m.needs_order for spec, m in zip(self.metrics, first, strict=False)}
         self._place = {name: i for i, name in enumerate(self.simulator.datasets)}
         self._measured: dict[Cell, FloatArray] = {}  # population, repeat, method, metric
         self.standings: dict[Question, Standing] = {

@@ -103,6 +103,8 @@ class Worth:
         Seconds of one core to count and decode them, measured here and now.
     by_order
         Whether the protocol tells where people lie, not single values.
+    on_line
+        Whether the metric goes by where people lie: then who is under a wrong value is no matter.
     """
 
     standing_out: int
@@ -115,10 +117,13 @@ class Worth:
     fakes: int
     server: float = field(compare=False)
     by_order: bool = False
+    on_line: bool = False
 
     @property
     def useless(self) -> bool:
-        """Whether it tells next to nothing."""
+        """Whether it tells next to nothing; of places there is no such limit."""
+        if self.on_line:
+            return False
         told = self.standing_out > 0 or self.by_order
         return not told or self.misplaced >= USELESS
 
@@ -131,6 +136,8 @@ class Worth:
         """What error to expect, in people's terms."""
         wrong = f"about {_people(self.misplaced * people)} ({percent(self.misplaced)})"
         beside = f", with {self.fakes:,} fake ones beside them," if self.fakes else ""
+        if self.on_line:
+            return f"{people:,} people{beside.rstrip(',')}:"
         said = f"Of {people:,} people{beside} {wrong} will be counted under a wrong value"
         if self.ranked >= d:
             return f"{said}; all values come out in their order."
@@ -144,7 +151,9 @@ class Worth:
         return f"{said}; {alone}."
 
     def enough(self) -> str:
-        """Whether that is enough, or how many people would be."""
+        """Whether that is enough, or how many people would be; of places only who asks can say."""
+        if self.on_line:
+            return "More people do not help against the same share of fake ones." * (self.fakes > 0)
         if self.fakes:
             good = "useless" if self.useless else "rough" if self.misplaced > GOOD else "good"
             return f"That is {good}; more people do not help against the same share of fake ones."
