@@ -201,3 +201,11 @@ def test_a_dry_run_of_several_attributes_says_what_tells_it(
     line = ["-d", "people.csv", "--columns", "sex", "age", "-e", "1"]
     assert ldp3(monkeypatch, *line, "--dry-run") == 2
     assert "ldp3 run … -p attributes -m attributes --dry-run" in capsys.readouterr().err
+
+
+def test_too_few_people_for_some_table_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("people.csv").write_text("sex,age\nf,10\nm,\nf,30\nNA,40\n")
+    assert ldp3(monkeypatch, "-d", "people.csv", "--columns", "sex", "age", "-e", "1") == 2
+    assert "4 people are too few: in a repeat nobody was asked" in capsys.readouterr().err

@@ -278,6 +278,12 @@ def _refined(method: PostProcessor, estimate: Estimate | Tables, data: Dataset) 
         return method(estimate)
     assert isinstance(data, Marginals)
     found = {estimate.attributes(key): f for key, f in method(estimate).items()}
+    for target in data.targets:
+        if target not in found:
+            raise InvalidData(
+                f"{data.name}: {estimate.n:,} people are too few: in a repeat nobody was "
+                f"asked {estimate.called(target)}; take more people."
+            )
     return np.concatenate([np.ravel(found[target]) for target in data.targets])
 
 
