@@ -48,7 +48,7 @@ def estimate_context(
     left_out = ", ".join(f"{count:,} {reason}" for reason, count in about["refused"].items())
     drawn = ("high", "processed") if single else ("processed",)
     top = max(float(x) for name in drawn for x in table[name]) or 1.0
-    columns, after = heads(table, about), {} if single else UP_TO
+    columns = heads(table, about) | {"users": "people"} | ({} if single else UP_TO)
     ordered = bool(about.get("ordered")) if ordered is None else ordered
     by = "frequency" if single else "processed"
     shown = table if ordered else table.sort(by, descending=True, maintain_order=True)
@@ -64,10 +64,8 @@ def estimate_context(
         "left_out": f"Reports left out: {left_out}." if left_out else "",
         "remarks": about.get("remarks", []),
         "marks": about.get("marks", ""),
-        "heads": [*columns.values(), "people", *after.values()],
-        "rows": [
-            _row(top, row, columns, after) for row in shown.head(most or len(shown)).to_dicts()
-        ],
+        "heads": list(columns.values()),
+        "rows": [_row(top, row, columns) for row in shown.head(most or len(shown)).to_dicts()],
         "ordered": ordered,
         "drawing": drawing(answer),
         "heat": heat_map(answer),
@@ -106,9 +104,7 @@ def drawing(answer: Estimated) -> str:
     return Markup(distribution(answer.table["label"].to_list(), *numbers))
 
 
-def _row(
-    top: float, row: Mapping[str, Any], columns: Iterable[str], after: Iterable[str]
-) -> dict[str, Any]:
+def _row(top: float, row: Mapping[str, Any], columns: Iterable[str]) -> dict[str, Any]:
     """The numbers of one value, and where its marks stand in a chart that ends at `top`."""
 
     def share(x: float) -> str:
@@ -122,9 +118,5 @@ def _row(
         "low": share(row["low"]),
         "width": share(row["high"] - row["low"]),
         "point": share(row["frequency"]),
-        "numbers": [
-            *(f"{row[name]:.5f}" for name in columns),
-            f"{row['users']:,}",
-            *(f"{row[name]:.4f}" for name in after),
-        ],
+        "numbers": [f"{row[name]:{',' if name == 'users' else '.5f'}}" for name in columns],
     }
