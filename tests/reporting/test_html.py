@@ -7,7 +7,7 @@ from ldp3.reporting.page import SCRIPTS
 CONTEXT = {
     "name": "n", "facts": "f", "method": "m", "left_out": "", "rows": [], "remarks": [],
     "heads": [], "marks": "", "interval": "", "ordered": False, "sorts": True,
-    "drawing": "", "heat": None,
+    "drawing": "", "heat": None, "single": True,
 }  # fmt: skip
 
 

@@ -126,6 +126,7 @@ class Domain(ABC):
     def code(self, value: object) -> int:
         """The number of a value; one outside becomes `other`, or is refused.
 
+        >>> from ldp3 import Labels
         >>> Labels(["red", "green"], other="another").code("mauve")
         2
         """

@@ -39,6 +39,7 @@ class Records(Domain):
 
     Examples
     --------
+    >>> from ldp3 import Bins, Labels
     >>> people = Records([Labels(["f", "m"], name="sex"), Bins([0, 18, 65, 120], name="age")])
     >>> people.d, people.code({"sex": "m", "age": 17}), people.label(3)
     (6, 3, 'm, [0, 18)')
