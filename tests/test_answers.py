@@ -10,14 +10,14 @@ import pytest
 from ldp3.answers import (
     FORMATS,
     Answer,
-    Column,
-    Entry,
     Heading,
     Items,
     Mark,
     Passage,
+    PrintedCell,
+    PrintedColumn,
+    PrintedTable,
     Snippet,
-    Table,
     Terms,
     plain_rows,
     read_csv,
@@ -34,9 +34,9 @@ NUMBERS = ("-5", "+3.2", "-1.5e-7", "+.5")
 EVIL = r"<b>_x_</b> | \input{a} & 5 %"
 FRAME = pl.DataFrame({"label": ["=1", EVIL], "share": [1 / 3, 2e-7], "users": [1234, None]})
 SHOWN = [
-    Column("label", "value"),
-    Column("share", "share", "{:.2f}".format),
-    Column("users", "users"),
+    PrintedColumn("label", "value"),
+    PrintedColumn("share", "share", "{:.2f}".format),
+    PrintedColumn("users", "users"),
 ]
 PARTS: list[Passage] = [
     "The verdict comes first.",
@@ -89,15 +89,15 @@ def test_a_mark_is_shown_in_every_format_and_explained_where_it_is() -> None:
     best: frozenset[Mark] = frozenset(["best", "row"])
     tied: frozenset[Mark] = frozenset(["tied"])
     rows = [
-        ("a", [Entry("1.2", "0.1", best), Entry("3.4", "0.1")]),
-        ("b", [Entry("1.3", "0.1", tied), Entry("–")]),
+        ("a", [PrintedCell("1.2", "0.1", best), PrintedCell("3.4", "0.1")]),
+        ("b", [PrintedCell("1.3", "0.1", tied), PrintedCell("–")]),
     ]
     marks: dict[Mark, str] = {
         "best": "best of all",
         "tied": "tied with it",
         "row": "best of its row",
     }
-    given = Table(["", "x", "y"], rows, marks=marks)
+    given = PrintedTable(["", "x", "y"], rows, marks=marks)
     made = {form: Answer([given], {}).render(form) for form in ("text", "markdown", "latex")}
     assert "1.2 ± 0.1 **" in made["text"]
     assert "** best of all, ≈ tied with it, * best of its row." in made["text"]
@@ -107,7 +107,7 @@ def test_a_mark_is_shown_in_every_format_and_explained_where_it_is() -> None:
     assert (
         r"underlined: best of all, $\approx$ tied with it, bold: best of its row." in made["latex"]
     )
-    plain = Table(["", "x"], plain_rows([["a", "1"]]), marks=marks)
+    plain = PrintedTable(["", "x"], plain_rows([["a", "1"]]), marks=marks)
     assert "best" not in Answer([plain], {}).render()
 
 

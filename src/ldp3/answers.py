@@ -58,7 +58,7 @@ _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
 
 @dataclass(frozen=True)
-class Entry:
+class PrintedCell:
     """A number in a table, its deviation, and what is to be noticed of it."""
 
     text: str
@@ -67,7 +67,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Table:
+class PrintedTable:
     """Rows for people to read.
 
     Parameters
@@ -91,7 +91,7 @@ class Table:
     """
 
     heads: Sequence[str]
-    rows: Sequence[tuple[str, Sequence[Entry]]]
+    rows: Sequence[tuple[str, Sequence[PrintedCell]]]
     align: str = "lr"
     title: str = ""
     legend: str = ""
@@ -103,10 +103,10 @@ class Table:
     label: str = ""
 
     @property
-    def cells(self) -> list[list[Entry]]:
+    def cells(self) -> list[list[PrintedCell]]:
         """Heads and rows alike."""
-        rows = [[Entry(name), *cells] for name, cells in self.rows]
-        return [[Entry(head) for head in self.heads], *rows]
+        rows = [[PrintedCell(name), *cells] for name, cells in self.rows]
+        return [[PrintedCell(head) for head in self.heads], *rows]
 
     def said(self, signs: Mapping[Mark, str], legend: str | None = None) -> str:
         """What stands below it: the legend, the marks that are in it, the note."""
@@ -118,7 +118,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Column:
+class PrintedColumn:
     """Of a table that is made of rows with names: which one, its head, how people read it."""
 
     key: str
@@ -155,7 +155,7 @@ class Terms:
     entries: Mapping[str, Sequence[str]]
 
 
-Passage = str | Heading | Table | Snippet | Items | Terms  # a text is a paragraph
+Passage = str | Heading | PrintedTable | Snippet | Items | Terms  # a text is a paragraph
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,9 @@ class Answer:
         return made if colours else unstyled(made)
 
 
-def table(frame: "pl.DataFrame", shown: Sequence[Column], align: str = "lr", **about: Any) -> Table:
+def table(
+    frame: "pl.DataFrame", shown: Sequence[PrintedColumn], align: str = "lr", **about: Any
+) -> PrintedTable:
     """Some columns of a data frame, as people read them; what is not known is a dash."""
     rows = [
         [
@@ -196,12 +198,12 @@ def table(frame: "pl.DataFrame", shown: Sequence[Column], align: str = "lr", **a
         ]
         for row in frame.select(column.key for column in shown).iter_rows()
     ]
-    return Table([column.head for column in shown], plain_rows(rows), align, **about)
+    return PrintedTable([column.head for column in shown], plain_rows(rows), align, **about)
 
 
-def plain_rows(rows: Sequence[Sequence[str]]) -> list[tuple[str, list[Entry]]]:
+def plain_rows(rows: Sequence[Sequence[str]]) -> list[tuple[str, list[PrintedCell]]]:
     """Rows of a table from words."""
-    return [(first, [Entry(word) for word in others]) for first, *others in rows]
+    return [(first, [PrintedCell(word) for word in others]) for first, *others in rows]
 
 
 class _Writer(ABC):
@@ -217,7 +219,7 @@ class _Writer(ABC):
                 return self.paragraph(part) if part else ""
             case Heading():
                 return self.heading(part.words)
-            case Table():
+            case PrintedTable():
                 return self.table(part)
             case Snippet():
                 return self.code(part) if part.lines else ""
@@ -231,7 +233,7 @@ class _Writer(ABC):
     @abstractmethod
     def heading(self, words: str) -> str: ...
     @abstractmethod
-    def table(self, part: Table) -> str: ...
+    def table(self, part: PrintedTable) -> str: ...
     @abstractmethod
     def code(self, part: Snippet) -> str: ...
     @abstractmethod
@@ -253,7 +255,7 @@ class _Text(_Writer):
         lines = wrapped(words, self.width)
         return f"{lines}\n{'─' * max(map(len, lines.split(chr(10))))}"
 
-    def table(self, part: Table) -> str:
+    def table(self, part: PrintedTable) -> str:
         cells = part.cells
         marked = any(cell.marks for row in cells for cell in row)
         last = len(part.rows) - part.footers
@@ -266,7 +268,7 @@ class _Text(_Writer):
         grid = columns(rows, part.align, self.width)
         return "\n\n".join(filter(None, [words[0], grid, words[1]]))
 
-    def _cell(self, cell: Entry, marked: bool, quiet: bool) -> str:
+    def _cell(self, cell: PrintedCell, marked: bool, quiet: bool) -> str:
         """A number, and beside it room for a mark where some have one."""
         number = f"{cell.text} ± {cell.deviation}" if cell.deviation else cell.text
         first, tied = "best" in cell.marks, "tied" in cell.marks
@@ -300,13 +302,13 @@ class _Markdown(_Writer):
     def heading(self, words: str) -> str:
         return f"## {escape_markdown(words)}"
 
-    def table(self, part: Table) -> str:
+    def table(self, part: PrintedTable) -> str:
         rows = [[self._cell(cell) for cell in row] for row in part.cells]
         said = part.said({"best": "★", "tied": "≈", "row": "bold:"})
         parts = [escape_markdown(part.title), markdown_table(rows, part.align)]
         return "\n\n".join(filter(None, [*parts, escape_markdown(said)]))
 
-    def _cell(self, cell: Entry) -> str:
+    def _cell(self, cell: PrintedCell) -> str:
         number = f"{cell.text} ± {cell.deviation}" if cell.deviation else cell.text
         number = escape_markdown(number)
         number = f"**{number}**" if cell.marks & {"best", "row"} else number
@@ -338,7 +340,7 @@ class _Latex(_Writer):
     def heading(self, words: str) -> str:
         return rf"\subsection*{{{self.paragraph(words)}}}"
 
-    def table(self, part: Table) -> str:
+    def table(self, part: PrintedTable) -> str:
         """With deviations and as it is, if there is room."""
         deviations = any(cell.deviation for row in part.cells for cell in row)
         ways = [(shown, turned) for shown in (deviations, False) for turned in (False, True)]
@@ -367,14 +369,14 @@ class _Latex(_Writer):
         inner = indent("\n".join(filter(None, lines)), "  ")
         return f"\\begin{{{kind}}}\n{inner}\n\\end{{{kind}}}"
 
-    def _grid(self, part: Table, deviations: bool, turned: bool) -> "_Grid":
+    def _grid(self, part: PrintedTable, deviations: bool, turned: bool) -> "_Grid":
         rows = part.cells
         if turned:
             rows = [list(row) for row in zip(*rows, strict=True)]
-            rows[0][0] = Entry(part.across)
+            rows[0][0] = PrintedCell(part.across)
         return [[self._cell(cell, deviations) for cell in row] for row in rows]
 
-    def _cell(self, cell: Entry, deviations: bool) -> tuple[str, float]:
+    def _cell(self, cell: PrintedCell, deviations: bool) -> tuple[str, float]:
         """What is written, and about how many points it takes."""
         if not cell.marks and not cell.deviation:
             return self.paragraph(cell.text), len(cell.text) * _LETTER

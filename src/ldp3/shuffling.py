@@ -47,7 +47,7 @@ DROPPED = 1e-12  # of the mass, that windows leave out in all; it is added again
 DIRECT = 2**22  # products of a convolution up to which it is summed directly
 POINTS = 64  # of an integral, on one side of the real line
 HIGHEST, LEAST = 16.0, 1e-12  # local and central ε that are looked for
-MOST = 10**15  # reports that are mixed
+MOST_MIXED = 10**15  # reports that are mixed
 KNOTS = 48  # of the curve δ(ε) that rounds are composed from
 
 
@@ -348,7 +348,7 @@ def _edge(
 def require_mixed(who: str, n: object, delta: object) -> None:
     """Refuse a batch that hides nobody, and a δ that is no small share."""
     what = "must be an integer from 2 to 10¹⁵: one report is not mixed"
-    require(whole(n, 2, MOST), who, what, n)
+    require(whole(n, 2, MOST_MIXED), who, what, n)
     small = isinstance(delta, float) and 0 < delta < 1
     require(small, "`delta`", "must be a number between 0 and 1", delta)
 

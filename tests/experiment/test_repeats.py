@@ -29,7 +29,7 @@ OPEN: dict[str, Any] = {"epsilons": 1, "protocols": ["oue", "ss"], "methods": "n
 
 @pytest.fixture(autouse=True)
 def _few_repeats(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counting, "MOST", 40)
+    monkeypatch.setattr(counting, "MOST_REPEATS", 40)
 
 
 class Listening(Progress):
@@ -143,7 +143,7 @@ def test_a_stopped_run_does_not_become_a_shorter_one(tmp_path: Path) -> None:
 
 
 def test_the_ceiling_follows_from_the_data_and_the_grid(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counting, "MOST", 640)
+    monkeypatch.setattr(counting, "MOST_REPEATS", 640)
     sizes = [ceiling(simulator(ldp3.load(f"zipf(d={d}, n=1_000)"))) for d in (8, 128, 1024, 2**15)]
     assert sizes == [320, 80, 20, 10]
     flights = ldp3.load("flights")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ldp3
-from ldp3.answers import Answer, Entry
+from ldp3.answers import Answer, PrintedCell
 from ldp3.printing import show
 from ldp3.results import names, rendering
 from ldp3.results.sheets import Sheet
@@ -27,7 +27,7 @@ def test_the_scale_is_factored_out() -> None:
 
 def test_a_single_repeat_has_no_deviation() -> None:
     sheet = sheet_of({("grr", "none"): np.array([1.0])})
-    assert sheet.cell("grr", "none") == Entry("1.00", marks=frozenset(["best", "row"]))
+    assert sheet.cell("grr", "none") == PrintedCell("1.00", marks=frozenset(["best", "row"]))
     assert "a single repeat" in rendered(sheet)
 
 

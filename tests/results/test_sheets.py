@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ldp3.answers import Entry
+from ldp3.answers import PrintedCell
 from ldp3.results.axes import Conditions
 from ldp3.results.sheets import Sheet
 from ldp3.results.ties import Runs
@@ -30,7 +30,7 @@ def test_none_and_average_come_first() -> None:
 
 
 def test_the_average_is_over_the_methods_other_than_none() -> None:
-    assert SHEET.cell("grr", "average") == Entry("4.20", "0.14")
+    assert SHEET.cell("grr", "average") == PrintedCell("4.20", "0.14")
     assert SHEET.cell("oue", "average").text == SHEET.cell("oue", "norm_sub").text
 
 
@@ -48,7 +48,7 @@ def test_zeros_have_no_scale() -> None:
 
 
 def test_what_does_not_apply_is_a_dash() -> None:
-    assert SHEET.cell("oue", "norm") == Entry("–")
+    assert SHEET.cell("oue", "norm") == PrintedCell("–")
 
 
 def test_higher_metrics_mark_the_highest() -> None:

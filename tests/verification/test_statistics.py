@@ -11,7 +11,7 @@ from ldp3.arrays import FloatArray, IntArray
 from ldp3.tails import binomial_p
 from ldp3.verification.base import ALPHA
 from ldp3.verification.statistics import (
-    View,
+    Traits,
     autocorrelation_p,
     bias_p,
     cells,
@@ -104,10 +104,10 @@ def test_many_binomial_tests_are_exact_where_it_matters() -> None:
     assert (far[every < 0.01] < 0.01).all()
 
 
-def view(numbers: IntArray) -> View:
+def view(numbers: IntArray) -> Traits:
     codes = numbers.astype(np.uint8)
     bits = np.unpackbits(codes, axis=1).astype(bool)
-    return View(codes, bits, (codes @ (1 << np.arange(codes.shape[1]))).astype(np.uint64))
+    return Traits(codes, bits, (codes @ (1 << np.arange(codes.shape[1]))).astype(np.uint64))
 
 
 @pytest.mark.parametrize("kind", ["uniform", "skewed", "constant", "rare"])

@@ -35,7 +35,7 @@ def datasets(
 
 def inputs(data: Sequence[str]) -> list[Path]:
     """The files that are read, as far as these are files."""
-    from ldp3.reading.several import files_in
+    from ldp3.reading.several_files import files_in
 
     found = []
     for one in data:

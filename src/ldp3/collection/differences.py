@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ldp3.answers import Answer, Column, table
+from ldp3.answers import Answer, PrintedColumn, table
 from ldp3.arrays import FloatArray
 from ldp3.collection.aggregator import Aggregator
 from ldp3.domain import Records
@@ -171,10 +171,13 @@ class CollectionDifference:
         )
         away = self.table.with_columns(away=(pl.col("low") > 0) | (pl.col("high") < 0))
         shown = [
-            Column("label", "value"),
-            *(Column(name, name, "{:.5f}".format) for name in ("first", "second")),
-            *(Column(name, name, "{:+.5f}".format) for name in ("difference", "low", "high")),
-            Column("away", "", lambda apart: "*" if apart else ""),
+            PrintedColumn("label", "value"),
+            *(PrintedColumn(name, name, "{:.5f}".format) for name in ("first", "second")),
+            *(
+                PrintedColumn(name, name, "{:+.5f}".format)
+                for name in ("difference", "low", "high")
+            ),
+            PrintedColumn("away", "", lambda apart: "*" if apart else ""),
         ]
         said = self._said(int(away["away"].sum()))
         grid = table(away, shown, title=title)

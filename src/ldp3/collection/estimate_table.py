@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ldp3.answers import Answer, Column, table
+from ldp3.answers import Answer, PrintedColumn, table
 from ldp3.arrays import BoolArray, FloatArray
 from ldp3.collection.aggregator import Aggregator
 from ldp3.display import MARK, bar, standing
@@ -150,18 +150,18 @@ class CollectionEstimate:
     def answer(self) -> Answer:
         """What people and programs are told."""
         numbers = heads(self.table, self.about)
-        shown = [Column("label", "value")]
+        shown = [PrintedColumn("label", "value")]
         if self.about["single"]:
-            shown.append(Column("above_noise", "", lambda above: MARK if above else ""))
-        shown += [Column(name, head, "{:.5f}".format) for name, head in numbers.items()]
-        shown.append(Column("users", "people", "{:,}".format))
+            shown.append(PrintedColumn("above_noise", "", lambda above: MARK if above else ""))
+        shown += [PrintedColumn(name, head, "{:.5f}".format) for name, head in numbers.items()]
+        shown.append(PrintedColumn("users", "people", "{:,}".format))
         rows, align = self.shown, "l" * (len(shown) - len(numbers) - 1) + "r"
         if "up_to" in rows.columns:
             top = float(rows["processed"].max())  # type: ignore[arg-type]
             rows = rows.with_columns(bar=pl.Series([bar(x, top) for x in rows["processed"]]))
             columns = UP_TO.items() if not self.about["single"] else ()
-            shown += [Column(name, head, "{:.4f}".format) for name, head in columns]
-            shown.append(Column("bar", ""))
+            shown += [PrintedColumn(name, head, "{:.4f}".format) for name, head in columns]
+            shown.append(PrintedColumn("bar", ""))
             align = align + "r" * (len(shown) - len(align) - 1) + "l"
         grid = table(rows, shown, align, title=self.title())
         remarks = [str(self.about["marks"]), *self.about["remarks"]]  # type: ignore[misc]

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from ldp3.answers import Answer, Column, table
+from ldp3.answers import Answer, PrintedColumn, table
 from ldp3.arrays import FloatArray
 from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.differences import both_sides, minus, wanted
@@ -203,7 +203,10 @@ def _table(frame: pl.DataFrame, heads: dict[str, str], domain: Domain, title: st
 
     rows = [{"question": row["question"], **{key: shown(row, key) for key in heads}}
             for row in frame.iter_rows(named=True)]  # fmt: skip
-    columns = [Column("question", ""), *(Column(key, head) for key, head in heads.items())]
+    columns = [
+        PrintedColumn("question", ""),
+        *(PrintedColumn(key, head) for key, head in heads.items()),
+    ]
     return table(pl.DataFrame(rows), columns, title=title)
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import polars as pl
 
-from ldp3.answers import Answer, Column, table
+from ldp3.answers import Answer, PrintedColumn, table
 from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.estimate_table import too_few
 from ldp3.printing import plural
@@ -48,8 +48,8 @@ def shares_answer(server: Aggregator, of: str, by: str, confidence: float = 0.95
         f"{names.protocol(plan.protocol)}, ε = {plan.epsilon:g}; Fieller's intervals with "
         f"confidence {confidence:.4g}, each, for those who reported"
     )
-    shown = [Column("among", by), Column("label", of)]
-    shown += [Column(name, name, "{:.4f}".format) for name in ("share", "low", "high")]
+    shown = [PrintedColumn("among", by), PrintedColumn("label", of)]
+    shown += [PrintedColumn(name, name, "{:.4f}".format) for name in ("share", "low", "high")]
     empty = frame["share"].has_nulls()
     grid = table(frame, shown, "llrrr", title=title)
     return Answer(

@@ -22,7 +22,7 @@ from ldp3.plugins import load_plugins
 from ldp3.reading import options
 from ldp3.reading.dataset import read_object, read_path
 from ldp3.reading.options import Decimal, Format, Missing, Pick, Point, Range, Reading
-from ldp3.reading.several import stands_for_files
+from ldp3.reading.several_files import stands_for_files
 
 Columns = str | PathLike[str] | Iterable[str | int] | Mapping[str, Mapping[str, Any]]
 NAMES = 100  # of the texts in a list that are looked up: one is enough

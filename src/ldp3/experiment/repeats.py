@@ -24,7 +24,7 @@ from ldp3.people import Marginals
 from ldp3.results import ties
 from ldp3.results.axes import Cell, without
 
-MOST = 640  # repeats: seven looks
+MOST_REPEATS = 640  # repeats: seven looks
 WORK = 1_600_000  # frequencies to work out, for each dataset and ε: some seconds of one core
 OVERHEAD = 64  # frequencies that could be worked out while a method or a protocol begins
 JOINING = 4  # times as long a table takes as an estimate: it is joined from groups
@@ -43,7 +43,7 @@ def ceiling(simulator: Simulator) -> int:
     """The last look that the work allows; the first one is always taken."""
     tables = len(simulator.datasets) * len(simulator.experiment.epsilons)
     once = sum(work(simulator, cell) for cell in simulator.cells)
-    allowed = min(WORK * tables / once, MOST, MOST_CELLS / len(simulator.cells))
+    allowed = min(WORK * tables / once, MOST_REPEATS, MOST_CELLS / len(simulator.cells))
     return REPEATS * 2 ** max(int(np.log2(max(allowed / REPEATS, 1))), 0)
 
 

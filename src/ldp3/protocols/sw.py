@@ -20,7 +20,7 @@ from ldp3.protocols.layout import Code
 from ldp3.randomness import WORDS, Words, ceil_threshold, exp
 from ldp3.types import Estimate, Tally
 
-MOST = 2**27  # values, so that a histogram of reports fits into memory
+MOST_VALUES = 2**27  # values, so that a histogram of reports fits into memory
 STEP = 4096  # users whose random words are made at once
 
 
@@ -69,7 +69,7 @@ class SW(FrequencyOracle):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(self.d <= MOST, self, f"d must be at most {MOST:,}", self.d)
+        require(self.d <= MOST_VALUES, self, f"d must be at most {MOST_VALUES:,}", self.d)
         sound = WORDS - self.blind > 2**14
         require(sound, self, "epsilon must be > 0 by more than rounding can tell", self.epsilon)
 

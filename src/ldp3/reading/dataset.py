@@ -10,8 +10,8 @@ from ldp3.reading.cutting import bin_numbers, grid_cells
 from ldp3.reading.formats import open_file
 from ldp3.reading.objects import from_object, is_column_of_counts, table_of
 from ldp3.reading.options import Reading
-from ldp3.reading.several import files_in, open_files
-from ldp3.reading.table import read_table
+from ldp3.reading.several_columns import read_columns
+from ldp3.reading.several_files import files_in, open_files
 from ldp3.reading.transactions import single_values
 from ldp3.reading.users import COUNT, Users, choose
 
@@ -33,7 +33,7 @@ def read_path(path: Path, reading: Reading) -> Dataset | Table:
     if not several:  # of several files the columns are chosen one by one
         users = _chosen(users, reading)
     if reading.columns is not None:
-        return read_table(users, reading)
+        return read_columns(users, reading)
     data = _dataset_of(users, reading, domain)
     if reading.column is None:
         return data
@@ -45,7 +45,7 @@ def read_object(held: object, reading: Reading) -> Dataset | Table:
     """The dataset in a table, a column, an array or a list of values; or several columns of it."""
     if reading.columns is not None:
         names = [str(column.name) for column in reading.columns]
-        return read_table(choose(table_of(held, names), reading), reading)
+        return read_columns(choose(table_of(held, names), reading), reading)
     if is_column_of_counts(held):
         reading = replace(reading, counts=True)
     users = _chosen(from_object(held), reading)

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ldp3.answers import Answer, Heading, Items, Passage, Snippet, Table, plain_rows
+from ldp3.answers import Answer, Heading, Items, Passage, PrintedTable, Snippet, plain_rows
 from ldp3.printing import number, percent
 from ldp3.recommendation.costs import Worth
 from ldp3.recommendation.populations import MANY
@@ -324,7 +324,7 @@ def _bias(advice: Advice) -> str:
     return f"{said} Best without post-processing: {none.name}, {worse} worse."
 
 
-def _compared(found: Recommendation, advice: Advice) -> Table:
+def _compared(found: Recommendation, advice: Advice) -> PrintedTable:
     """The best, what is tied with it, and the usual defaults."""
     sure = f"{percent(found.confidence, 4)} interval"
     every = f"{sure}, of all at once"
@@ -337,7 +337,7 @@ def _compared(found: Recommendation, advice: Advice) -> Table:
         most = _share(tied[-1][1].worse.value, advice)
         rows.append([f"tied: {len(tied) - TIED_SHOWN} more", "", "", f"up to {most}", "", ""])
     rows += [_row(role, c, advice) for role, c in roles if role == "default"]
-    return Table(heads, plain_rows(rows), "l")
+    return PrintedTable(heads, plain_rows(rows), "l")
 
 
 def _row(role: str, c: Candidate, advice: Advice) -> list[str]:
@@ -353,7 +353,7 @@ def _ends(low: str, high: str) -> str:
     return f"{low} to {high}"
 
 
-def _overview(found: Recommendation) -> Table:
+def _overview(found: Recommendation) -> PrintedTable:
     heads = ["ε", "metric", "deploy", "error", "interval", "tied", "bits per report"]
     rows = []
     for advice in found.answers:
@@ -368,10 +368,10 @@ def _overview(found: Recommendation) -> Table:
             listed(tied, 3) if tied else "–",
             "–" if best.bits is None else f"{best.bits:,}",
         ])  # fmt: skip
-    return Table(heads, plain_rows(rows), "l")
+    return PrintedTable(heads, plain_rows(rows), "l")
 
 
-def _values(found: Recommendation, advice: Advice) -> Table:
+def _values(found: Recommendation, advice: Advice) -> PrintedTable:
     """How far single values will be off, before and after post-processing."""
     best = advice.best
     heads = ["value", "in the sample", f"{names.protocol(best.protocol)} alone"]
@@ -382,7 +382,7 @@ def _values(found: Recommendation, advice: Advice) -> Table:
         heads.append(f"after {names.method(best.method)}")
         after = [*(_off(v.refined) for v in advice.values), "", ""]
         rows = [[*row, word] for row, word in zip(rows, after, strict=True)]
-    return Table(heads, plain_rows(rows), "l")
+    return PrintedTable(heads, plain_rows(rows), "l")
 
 
 def _off(share: float) -> str:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from ldp3.answers import Entry, Mark, Passage, Table, plain_rows
+from ldp3.answers import Mark, Passage, PrintedCell, PrintedTable, plain_rows
 from ldp3.printing import number, percent
 from ldp3.results import names
 from ldp3.results.axes import said, said_short, without
@@ -49,16 +49,16 @@ def parts(sheets: Sequence[Sheet], raw: bool = False) -> list[Passage]:
     return made if raw else [*across_datasets(sheets), *made]
 
 
-def sheet_table(sheet: Sheet) -> Table:
+def sheet_table(sheet: Sheet) -> PrintedTable:
     """Protocols down; none, average and each method across; wins and × limit below."""
     rows = [
         (names.protocol(p), [sheet.cell(p, column) for column in sheet.columns])
         for p in sheet.protocols
     ]
-    rows.append(("wins", [Entry(sheet.win(column)) for column in sheet.columns]))
+    rows.append(("wins", [PrintedCell(sheet.win(column)) for column in sheet.columns]))
     if sheet.limited:
-        rows.append((TIMES, [Entry(sheet.times_limit(column)) for column in sheet.columns]))
-    return Table(
+        rows.append((TIMES, [PrintedCell(sheet.times_limit(column)) for column in sheet.columns]))
+    return PrintedTable(
         ["protocol", *map(names.method, sheet.columns)],
         rows,
         title=_title(sheet),
@@ -72,7 +72,7 @@ def sheet_table(sheet: Sheet) -> Table:
     )
 
 
-def against_epsilon(sheets: Sequence[Sheet]) -> Table:
+def against_epsilon(sheets: Sequence[Sheet]) -> PrintedTable:
     """Combinations down, from the best on average; ε across, of one dataset after the other."""
     datasets = list(dict.fromkeys(sheet.dataset for sheet in sheets))
     ordered = sorted(sheets, key=lambda sheet: (datasets.index(sheet.dataset), sheet.epsilon))
@@ -88,7 +88,7 @@ def against_epsilon(sheets: Sequence[Sheet]) -> Table:
         read = names.reading(ordered[0].metric, ordered[0].better)
         sizes = dict.fromkeys(f"{one.dataset}: n = {one.n:,}, d = {one.d:,}" for one in ordered)
         title = f"{names.metric(ordered[0].metric)} ({read}) against ε · {'; '.join(sizes)}"
-    return Table(
+    return PrintedTable(
         heads,
         [(_named(pair), [_mean(sheet, pair) for sheet in ordered]) for pair in pairs[:ROWS]],
         title=title,
@@ -117,7 +117,7 @@ def across_datasets(sheets: Sequence[Sheet]) -> list[Passage]:
         ]
         heads = ["", "at most", "average rank", "best or tied", *found.datasets]
         title = f"{asked}: loss against the best, by dataset"
-        made += [" ".join(found.sentences()), Table(heads, plain_rows(lines), title=title)]
+        made += [" ".join(found.sentences()), PrintedTable(heads, plain_rows(lines), title=title)]
     return made
 
 
@@ -141,10 +141,10 @@ def _named(pair: tuple[str, str]) -> str:
     return protocol if method == "none" else f"{protocol} {method}"
 
 
-def _mean(sheet: Sheet, pair: tuple[str, str]) -> Entry:
+def _mean(sheet: Sheet, pair: tuple[str, str]) -> PrintedCell:
     if pair not in sheet.means:
-        return Entry("–")
-    return Entry(number(sheet.means[pair]), marks=sheet.marks(*pair) - {"row"})
+        return PrintedCell("–")
+    return PrintedCell(number(sheet.means[pair]), marks=sheet.marks(*pair) - {"row"})
 
 
 def _title(sheet: Sheet, across: bool = False) -> str:

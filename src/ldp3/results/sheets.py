@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ldp3.answers import Entry, Mark
+from ldp3.answers import Mark, PrintedCell
 from ldp3.arrays import FloatArray
 from ldp3.results import ties
 from ldp3.results.axes import CONDITIONS, QUESTION, Conditions
@@ -133,18 +133,18 @@ class Sheet:
             return 0
         return floor(log10(best))
 
-    def cell(self, protocol: str, column: str) -> Entry:
+    def cell(self, protocol: str, column: str) -> PrintedCell:
         """Mean and standard deviation, scaled; a dash where the method does not apply.
 
         The best has three digits; what is much larger has none behind the dot.
         """
         values = self.values(protocol, column)
         if values is None:
-            return Entry("–")
+            return PrintedCell("–")
         mean, std = float(values.mean()) / 10.0**self.exponent, ties.spread(values)
         decimals = self._decimals(mean)
         deviation = "" if std is None else _written(std / 10.0**self.exponent, decimals)
-        return Entry(_written(mean, decimals), deviation, self.marks(protocol, column))
+        return PrintedCell(_written(mean, decimals), deviation, self.marks(protocol, column))
 
     def _decimals(self, mean: float) -> int:
         best = abs(self.means[self.best]) / 10.0**self.exponent or 1.0

@@ -20,7 +20,7 @@ from ldp3.randomness import WORDS
 from ldp3.schemes.base import Group, Scheme, View, whole_shares
 from ldp3.types import Estimate, Tally
 
-MOST = 2**14  # values: the variances of all of them cost O(d² log d)
+MOST_VALUES = 2**14  # values: the variances of all of them cost O(d² log d)
 ROWS = 2**18  # numbers in the weights of several queries that are looked at together
 LEAST = 1e-9  # ε
 GRAIN = 64  # shares are whole numbers of so many, or rounding would make them differ by machine
@@ -81,7 +81,7 @@ class Resolutions(Scheme):
     aliases: ClassVar[tuple[str, ...]] = ("multiple resolutions",)
     examples: ClassVar[tuple[str, ...]] = ("resolutions(wave=0.5)",)
     needs_order: ClassVar[bool] = True
-    most_values: ClassVar[int] = MOST
+    most_values: ClassVar[int] = MOST_VALUES
 
     wave: float = 0.0
 

@@ -21,7 +21,7 @@ from ldp3.collection.report_parts import NO_REPORT, read_lines, sorted_out
 from ldp3.collection.store import FOR_EVER, WINDOW, Entry, hour_now
 from ldp3.collection.wire import LENGTH, OTHER_COLLECTION, TAG_BYTES
 from ldp3.service.ingest import CLOSED, LATER, STOPPING, Ingest
-from ldp3.service.limits import Limit, forwarded_for
+from ldp3.service.visitors import Limit, forwarded_for
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

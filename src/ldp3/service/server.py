@@ -14,8 +14,8 @@ from ldp3.collection.plan import Plan
 from ldp3.errors import InvalidParameter, require
 from ldp3.service.application import Application
 from ldp3.service.ingest import Ingest
-from ldp3.service.limits import Guarded, Limit
 from ldp3.service.pages import Pages, http_error
+from ldp3.service.visitors import Guarded, Limit
 
 MOST_CONNECTIONS = 4096
 GRACE = 10  # seconds for requests that are under way when the server is told to stop

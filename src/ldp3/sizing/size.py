@@ -11,7 +11,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from ldp3.answers import Answer, Column, Passage, table
+from ldp3.answers import Answer, Passage, PrintedColumn, table
 from ldp3.arrays import FloatArray
 from ldp3.collection.plan_file import ledger
 from ldp3.datasets.loading import load_all
@@ -107,13 +107,13 @@ class Size:
         """What people and programs are told."""
         import polars as pl
 
-        shown: dict[Asked, Column] = {
-            "users": Column("users", "people", "{:,}".format),
-            "epsilon": Column("epsilon", "ε", lambda epsilon: number(_rounded_up(epsilon))),
-            "error": Column("error", "error", partial(_error, self)),
+        shown: dict[Asked, PrintedColumn] = {
+            "users": PrintedColumn("users", "people", "{:,}".format),
+            "epsilon": PrintedColumn("epsilon", "ε", lambda epsilon: number(_rounded_up(epsilon))),
+            "error": PrintedColumn("error", "error", partial(_error, self)),
         }
-        named = Column("protocol", "protocol", names.protocol)
-        bits = Column("bits", "bits per report", "{:,}".format)
+        named = PrintedColumn("protocol", "protocol", names.protocol)
+        bits = PrintedColumn("bits", "bits per report", "{:,}".format)
         options = pl.DataFrame([asdict(option) for option in self.options])
         columns = [named, shown[self.asked], bits]
         if len({option.epsilon for option in self.options}) > 1 and self.asked == "error":

@@ -7,7 +7,7 @@ from math import ceil, inf, sqrt
 from types import ModuleType
 from typing import Any
 
-from ldp3.answers import Answer, Column, Passage, table
+from ldp3.answers import Answer, Passage, PrintedColumn, table
 from ldp3.errors import InvalidParameter
 from ldp3.experiment.grid import Choice, Named, choices
 from ldp3.kinds import plain
@@ -21,7 +21,7 @@ from ldp3.sizing.solving import Asked
 from ldp3.tables import Attributes
 
 POWER, LEVEL = 0.8, 0.05  # of a test for association: how often it finds one, and a false one
-LEAST, MOST = 0.01, 20.0  # ε that are looked at
+LEAST_EPSILON, MOST_EPSILON = 0.01, 20.0  # ε that are looked at
 GOALS = {"1way": 1, "2way": 2}
 
 
@@ -75,17 +75,17 @@ class TableSize:
         import polars as pl
 
         frame = pl.DataFrame([asdict(option) for option in self.options])
-        asked: dict[Asked, list[Column]] = {
-            "users": [Column("users", "people", "{:,}".format)],
-            "epsilon": [Column("epsilon", "ε", number)],
+        asked: dict[Asked, list[PrintedColumn]] = {
+            "users": [PrintedColumn("users", "people", "{:,}".format)],
+            "epsilon": [PrintedColumn("epsilon", "ε", number)],
             "error": [],
         }
         columns = [
-            Column("protocol", "protocol", names.protocol),
+            PrintedColumn("protocol", "protocol", names.protocol),
             *asked[self.asked],
-            Column("error_1way", "1-way tables", _points),
-            Column("error_2way", "2-way tables", _points),
-            Column("above_limit", "above the limit", lambda above: percent(above, 2)),
+            PrintedColumn("error_1way", "1-way tables", _points),
+            PrintedColumn("error_2way", "2-way tables", _points),
+            PrintedColumn("above_limit", "above the limit", lambda above: percent(above, 2)),
         ]
         found = {f"{a} × {b}": v for (a, b), v in self.associations.items()}
         data = {"best": asdict(self.best), **asdict(self), "associations": found}
@@ -219,7 +219,7 @@ def _variance(scheme: RecordScheme, way: int) -> float:
 
 def _least(choice: Choice, at: Any, way: int, variance: float) -> RecordScheme:
     """The scheme with the least ε whose variance is small enough."""
-    low, high = LEAST, MOST
+    low, high = LEAST_EPSILON, MOST_EPSILON
     if _variance(at(choice, high), way) > variance:
         raise InvalidParameter(
             f"{choice.spec}: no ε up to {high:g} is enough: more people, or a larger `error`."

@@ -25,7 +25,7 @@ def unknown(what: str) -> str:
 
 
 @dataclass(frozen=True)
-class Pairs:
+class PairsTest:
     """Pairs of values that are supported together too often.
 
     Parameters
@@ -46,12 +46,12 @@ class Pairs:
 
 def conspicuous_pairs(
     oracle: PureOracle, batches: Batches, n: int, frequencies: FloatArray, alpha: float, seed: int
-) -> Pairs:
+) -> PairsTest:
     """Are two values supported together too often? And which, and by how many fake users?"""
     if oracle.support_sizes is not None and oracle.support_sizes[1] < 2:
-        return Pairs(None, "no report supports two values.")
+        return PairsTest(None, "no report supports two values.")
     if oracle.independence is None or oracle.independence < 2:
-        return Pairs(None, unknown("that honest reports support any two values independently"))
+        return PairsTest(None, unknown("that honest reports support any two values independently"))
     values = _looked_at(frequencies, seed)
     seen = min(n, max(1_000, WORK // max(1, len(values)) ** 2))
     chosen = sampled(batches(), n, seen, stream(seed, "inspected reports"))
@@ -63,9 +63,9 @@ def conspicuous_pairs(
     text = f"{len(guilty):,} of {where} are together too often in {seen:,} reports."
     p_value = min(1.0, float(chance.min()) * tested)
     if not len(guilty):
-        return Pairs(p_value, text)
+        return PairsTest(p_value, text)
     members, share = _clearest(counts, pairs, guilty, seen)
-    return Pairs(p_value, text, tuple(sorted(map(int, values[members]))), round(share * n))
+    return PairsTest(p_value, text, tuple(sorted(map(int, values[members]))), round(share * n))
 
 
 def pair_p_values(counts: IntArray, pairs: IntArray, n: int) -> FloatArray:

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from ldp3.answers import Answer, Column, Table, table
+from ldp3.answers import Answer, PrintedColumn, PrintedTable, table
 from ldp3.attacks.base import amplification, honest_lying
 from ldp3.attacks.targets import TargetShare
 from ldp3.experiment.simulator import Simulator
@@ -80,7 +80,7 @@ def _at(row: Mapping[str, Any]) -> Conditions:
     return Conditions(**{name: row[name] for name in CONDITIONS})
 
 
-def _table(place: pl.DataFrame, rows: int) -> Table:
+def _table(place: pl.DataFrame, rows: int) -> PrintedTable:
     """What one attack did under some conditions."""
     first = place.row(0, named=True)
     at = _at(first)
@@ -89,13 +89,13 @@ def _table(place: pl.DataFrame, rows: int) -> Table:
         f"{said(at, 'attack', 'fake_users')}"
     )
     shown = [
-        Column("protocol", "protocol", names.protocol),
-        Column("method", "method", names.method),
-        *(Column(name, name, _decimals(4)) for name in ("clean", "attacked", "gain")),
-        Column("std", "±", _decimals(4)),
-        Column("left", "left", _decimals(2)),
-        Column("formula", "formula", _decimals(4)),
-        Column("weight", "weighs", _decimals(1)),
+        PrintedColumn("protocol", "protocol", names.protocol),
+        PrintedColumn("method", "method", names.method),
+        *(PrintedColumn(name, name, _decimals(4)) for name in ("clean", "attacked", "gain")),
+        PrintedColumn("std", "±", _decimals(4)),
+        PrintedColumn("left", "left", _decimals(2)),
+        PrintedColumn("formula", "formula", _decimals(4)),
+        PrintedColumn("weight", "weighs", _decimals(1)),
     ]
     some = place if len(place) <= rows else place.sort("gain", maintain_order=True).head(rows)
     return table(some, shown, "llr", title=title)

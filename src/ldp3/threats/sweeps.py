@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ldp3.answers import Answer, Column, table
+from ldp3.answers import Answer, PrintedColumn, table
 from ldp3.arrays import FloatArray
 from ldp3.attacks.base import amplification, overtaking
 from ldp3.attacks.targets import target_codes
@@ -23,8 +23,8 @@ from ldp3.randomness import stream
 from ldp3.results import names
 from ldp3.threats.inference import inference, says_law
 
-EPSILON = Column("epsilon", "ε", "{:g}".format)
-PROTOCOL = Column("protocol", "protocol", names.protocol)
+EPSILON = PrintedColumn("epsilon", "ε", "{:g}".format)
+PROTOCOL = PrintedColumn("protocol", "protocol", names.protocol)
 UNKNOWN = dict.fromkeys(("guessed", "standard_error", "how", "blind", "ceiling"))
 GUESSES = (
     "guessed: how often the best guess is right; ±: its standard error, or ≈ where all values "
@@ -75,9 +75,9 @@ def costs(
         [
             EPSILON,
             PROTOCOL,
-            Column("made_to_order", "made to order", "{:,}".format),
-            Column("honest_lies", "honest lies", "{:,}".format),
-            Column("weight", "weighs", "{:.1f}".format),
+            PrintedColumn("made_to_order", "made to order", "{:,}".format),
+            PrintedColumn("honest_lies", "honest lies", "{:,}".format),
+            PrintedColumn("weight", "weighs", "{:.1f}".format),
         ],
         "llr",
         note="made to order: fake users who send what helps most; honest lies: who claim the lower "
@@ -122,8 +122,8 @@ def guesses(
                     }
     frame = pl.DataFrame(rows, infer_schema_length=None)
     heads = {"guessed": "guessed", "doubt": "±", "blind": "blind", "ceiling": "ceiling"}
-    words = [Column("prior", "prior"), Column("rounds", "rounds", "{:,}".format)]
-    columns = [EPSILON, PROTOCOL, *words, *(Column(*both, _share) for both in heads.items())]
+    words = [PrintedColumn("prior", "prior"), PrintedColumn("rounds", "rounds", "{:,}".format)]
+    columns = [EPSILON, PROTOCOL, *words, *(PrintedColumn(*both, _share) for both in heads.items())]
     signs = {"exact": "exact", "nearly": "≈", "simulated": None, None: "–"}
     doubts = [signs[row["how"]] or _share(row["standard_error"]) for row in rows]
     made = table(frame.with_columns(doubt=pl.Series(doubts)), columns, "lllr", note=GUESSES)

@@ -11,7 +11,7 @@ from ldp3.protocols.pure import PureOracle
 from ldp3.randomness import Words
 from ldp3.verification.base import Finding, exact
 from ldp3.verification.cases import OracleCase, persistent
-from ldp3.verification.independence import view
+from ldp3.verification.independence import traits
 from ldp3.verification.statistics import told_apart_p
 from ldp3.verification.supports import own_and_others_p
 
@@ -105,7 +105,7 @@ def _same_law_p(case: OracleCase) -> FloatArray:
         # as they are read, for one may be of a wider type than the other
         sent = layout.decode(layout.encode(case.reports[v][: len(drawn)]))
         rng = case.stream(f"draw or perturb {v}")
-        p_values.append(told_apart_p(view(case, drawn), view(case, sent), rng))
+        p_values.append(told_apart_p(traits(case, drawn), traits(case, sent), rng))
     return np.concatenate(p_values)
 
 

@@ -8,7 +8,12 @@ import numpy as np
 from ldp3.arrays import BoolArray, FloatArray, Reports
 from ldp3.verification.base import DRAWS, Finding
 from ldp3.verification.cases import OracleCase, as_bytes, fold, persistent
-from ldp3.verification.statistics import View, autocorrelation_p, far_binomial_p, told_apart_p
+from ldp3.verification.statistics import (
+    Traits,
+    autocorrelation_p,
+    far_binomial_p,
+    told_apart_p,
+)
 
 BATCHES = 600  # small ones
 PLACES = 300  # users in a batch whose places are looked at
@@ -22,13 +27,13 @@ SHUFFLES = 1_099  # enough for a p-value below 10^-3
 RARE = 0.05  # what happens less often has too long a tail for a first look
 
 
-def view(case: OracleCase, reports: Reports) -> View:
+def traits(case: OracleCase, reports: Reports) -> Traits:
     """What is seen of reports: every column, what they support, pairs of bits, the whole."""
     features, held = case.features, case.supported(reports, *case.two)
     codes = np.concatenate([features.codes(reports), held, held @ np.array([[1], [2]], np.uint8)
                             if held.size else held], axis=1)  # fmt: skip
     bits = np.concatenate([features.bits(reports)[:, :NEIGHBOUR_BITS], held == 1], axis=1)
-    return View(codes, bits, fold(as_bytes(reports)))
+    return Traits(codes, bits, fold(as_bytes(reports)))
 
 
 def batches(case: OracleCase) -> Iterator[Finding]:
@@ -58,10 +63,11 @@ def _places_p(case: OracleCase) -> FloatArray:
         ends = (reports[:1], reports[1:2]) if i % 2 else (reports[-1:], reports[-2:-1])
         for kept, row in zip(rows[1:3] if i % 2 else rows[3:], ends, strict=True):
             kept.append(row)
-    return np.concatenate([
-        told_apart_p(view(case, np.concatenate(some)), view(case, case.reports[u][:len(some)]), rng)
-        for some, u in zip(rows, (v, v, w, v, w), strict=True)
-    ])  # fmt: skip
+    p_values = []
+    for some, u in zip(rows, (v, v, w, v, w), strict=True):
+        usual = traits(case, case.reports[u][: len(some)])
+        p_values.append(told_apart_p(traits(case, np.concatenate(some)), usual, rng))
+    return np.concatenate(p_values)
 
 
 def _every_place_p(case: OracleCase) -> FloatArray:
@@ -86,8 +92,8 @@ def _large_batch_p(case: OracleCase) -> FloatArray:
     values = np.full(LARGE_BATCH, w)
     values[np.concatenate(places)] = v
     reports = case.oracle.perturb(values, rng)
-    usual = view(case, case.reports[v][:some])
-    return np.concatenate([told_apart_p(view(case, reports[at]), usual, rng) for at in places])
+    usual = traits(case, case.reports[v][:some])
+    return np.concatenate([told_apart_p(traits(case, reports[at]), usual, rng) for at in places])
 
 
 def neighbours(case: OracleCase) -> Iterator[Finding]:
@@ -172,14 +178,14 @@ def _sequences(case: OracleCase) -> Iterator[tuple[BoolArray, BoolArray]]:
     yield np.where(alike, held[:, 0], held[:, 1]) == 1 if held.size else last, alike
 
 
-Pairs = tuple[slice, slice]  # the first users, and the second ones in the same order
+UserPairs = tuple[slice, slice]  # the first users, and the second ones in the same order
 
 
-def _apart(distance: int) -> Pairs:
+def _apart(distance: int) -> UserPairs:
     return slice(None, -distance), slice(distance, None)
 
 
-def _mirrored(users: int) -> Pairs:
+def _mirrored(users: int) -> UserPairs:
     """The first user and the last one of the first batch, and so on."""
     batch = users // 2
     return slice(0, batch // 2), slice(batch - 1, batch - 1 - batch // 2, -1)
@@ -229,7 +235,7 @@ def _next_users_p(case: OracleCase) -> FloatArray:
 def shuffled_p(
     first: BoolArray,
     second: BoolArray,
-    pairs: Pairs,
+    pairs: UserPairs,
     rng: np.random.Generator,
     alike: BoolArray | None = None,
 ) -> float:

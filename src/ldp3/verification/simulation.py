@@ -10,7 +10,7 @@ from ldp3.tails import binomial_p
 from ldp3.types import Tally
 from ldp3.verification.base import Finding, exact
 from ldp3.verification.cases import RUNS, SMALL_DOMAIN, OracleCase, fold, persistent
-from ldp3.verification.statistics import Codes, View, bias_p, spread_p, told_apart_p
+from ldp3.verification.statistics import Codes, Traits, bias_p, spread_p, told_apart_p
 
 CROWDS = 60, 2_000, 50_000, 10**6, 10**10  # users
 DRAWN = 100  # populations of each size, in a small domain
@@ -51,8 +51,8 @@ def _same_law_p(case: OracleCase, histogram: IntArray, runs: int) -> FloatArray:
         both = both[:, np.argsort(-histogram, kind="stable")]
     both = np.column_stack([both[:, : 2 * SMALL_DOMAIN], *fours, both.sum(axis=1)])
     codes, few = _small(both), [0, *range(both.shape[1])[1:3], -1]  # the sum is the last one
-    views = View(codes, both > np.median(both, axis=0), fold(np.ascontiguousarray(codes[:, few])))
-    return told_apart_p(views.part(slice(0, runs)), views.part(slice(runs, None)), rng)
+    seen = Traits(codes, both > np.median(both, axis=0), fold(np.ascontiguousarray(codes[:, few])))
+    return told_apart_p(seen.part(slice(0, runs)), seen.part(slice(runs, None)), rng)
 
 
 def _small(totals: Total) -> Codes:

@@ -12,8 +12,8 @@ from ldp3.protocols.pure import PureOracle
 from ldp3.tails import binomial_p
 from ldp3.verification.base import ALPHA, Finding, exact
 from ldp3.verification.cases import OracleCase, as_bytes, fold, persistent
-from ldp3.verification.independence import view
-from ldp3.verification.statistics import View, told_apart_p
+from ldp3.verification.independence import traits
+from ldp3.verification.statistics import Traits, told_apart_p
 
 VALUES = 1024  # of a domain in which all of them are asked for
 SOME = 500  # reports of each value whose sizes are counted
@@ -60,7 +60,7 @@ def _beyond_supports_p(case: OracleCase) -> FloatArray:
     One value is held against another, and against the first or the last.
     """
     rng, few = case.stream("all that is told"), case.first.reports[case.values[0]][:FEWEST]
-    count = len(told_apart_p(view(case.first, few), view(case.first, few), rng))
+    count = len(told_apart_p(traits(case.first, few), traits(case.first, few), rng))
     p_values: list[FloatArray] = []
     v, other_value = case.two
     for w in sorted({other_value, case.values[0 if v == case.values[-1] else -1]} - {v}):
@@ -74,7 +74,7 @@ def _beyond_supports_p(case: OracleCase) -> FloatArray:
             mine = case.focus is None or case.focus // count == len(p_values)
             told = np.ones(count)
             if enough and mine:
-                told = told_apart_p(view(case, one), view(case, other), rng)
+                told = told_apart_p(traits(case, one), traits(case, other), rng)
             p_values.append(told)
     return np.concatenate(p_values)
 
@@ -185,9 +185,9 @@ def _nonce_p(case: OracleCase) -> FloatArray:
     assert case.oracle.nonce is not None
     name, bound = case.oracle.nonce
     chance = np.array([_share_of_ones(bound, bit) for bit in range((bound - 1).bit_length())])
-    views = [_view_of(reports[name], len(chance)) for reports in case.reports.values()]
-    p_values = [binomial_p(v.bits.sum(axis=0), len(v.bits), chance) for v in views]
-    told = told_apart_p(views[0], views[-1], case.stream("nonces"))
+    seen = [_traits_of(reports[name], len(chance)) for reports in case.reports.values()]
+    p_values = [binomial_p(v.bits.sum(axis=0), len(v.bits), chance) for v in seen]
+    told = told_apart_p(seen[0], seen[-1], case.stream("nonces"))
     return np.concatenate([*p_values, told])
 
 
@@ -197,10 +197,10 @@ def _share_of_ones(bound: int, bit: int) -> float:
     return ((whole << bit) + max(0, rest - (1 << bit))) / bound
 
 
-def _view_of(numbers: NDArray[np.integer], width: int) -> View:
+def _traits_of(numbers: NDArray[np.integer], width: int) -> Traits:
     raw = as_bytes(numbers.astype("<u8"))
     bits = np.unpackbits(raw, axis=1, bitorder="little")[:, :width].astype(bool)
-    return View(raw, bits, fold(raw))
+    return Traits(raw, bits, fold(raw))
 
 
 def made_to_order(case: OracleCase) -> Iterator[Finding]:

@@ -119,19 +119,19 @@ def clopper_pearson(successes: int, trials: int, alpha: float) -> tuple[float, f
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class Traits:
     """What is seen of each report of a sample: codes, bits, and a word for the whole of it."""
 
     codes: Codes
     bits: BoolArray
     words: NDArray[np.uint64]
 
-    def part(self, rows: slice) -> "View":
+    def part(self, rows: slice) -> "Traits":
         """Some of the reports."""
-        return View(self.codes[rows], self.bits[rows], self.words[rows])
+        return Traits(self.codes[rows], self.bits[rows], self.words[rows])
 
 
-def told_apart_p(first: View, second: View, rng: np.random.Generator) -> FloatArray:
+def told_apart_p(first: Traits, second: Traits, rng: np.random.Generator) -> FloatArray:
     """p-values that two samples have one law, by every code, by pairs of bits, and by the whole."""
     n = min(len(first.words), len(second.words))
     half = slice(0, n // 2)
@@ -153,8 +153,8 @@ def coins(n: int, rng: np.random.Generator) -> tuple[int, int]:
 Guess = tuple[FloatArray, FloatArray]  # above 0 for the first sample, below for the second
 
 
-def _guesses(learn: tuple[View, View], scored: tuple[View, View]) -> Iterator[Guess]:
-    tables = [_log_counts(view.codes) for view in learn]
+def _guesses(learn: tuple[Traits, Traits], scored: tuple[Traits, Traits]) -> Iterator[Guess]:
+    tables = [_log_counts(one.codes) for one in learn]
     lean = tables[0] - tables[1]
     columns = range(lean.shape[0])
     by_column = [[lean[c, s.codes[:, c]] for c in columns] for s in scored]
@@ -173,8 +173,8 @@ def _log_counts(codes: Codes) -> FloatArray:
     return np.log([np.bincount(column, minlength=256) + 0.5 for column in codes.T])
 
 
-def _by_words(learn: tuple[View, View], scored: tuple[View, View]) -> Guess:
-    counts = word_counts([view.words for view in learn])
+def _by_words(learn: tuple[Traits, Traits], scored: tuple[Traits, Traits]) -> Guess:
+    counts = word_counts([one.words for one in learn])
     return counts.lean(scored[0].words), counts.lean(scored[1].words)
 
 
@@ -208,13 +208,13 @@ def word_counts(samples: list[NDArray[np.uint64]]) -> WordCounts:
     return WordCounts(known, often)
 
 
-def _by_cells(learn: tuple[View, View], scored: tuple[View, View]) -> Iterator[Guess]:
+def _by_cells(learn: tuple[Traits, Traits], scored: tuple[Traits, Traits]) -> Iterator[Guess]:
     """Guesses by two bits at a time, those that differed most."""
-    tables = [cells(view.bits) for view in learn]
+    tables = [cells(one.bits) for one in learn]
     gap = np.abs(tables[0] - tables[1]) / np.sqrt(tables[0] + tables[1] + 1)
     for cell, j, k in top_cells(gap, GUESSED_CELLS):
         sign = 1.0 if tables[0][cell, j, k] > tables[1][cell, j, k] else -1.0
-        a, b = (np.where(in_cell(view.bits, cell, j, k), sign, 0.0) for view in scored)
+        a, b = (np.where(in_cell(one.bits, cell, j, k), sign, 0.0) for one in scored)
         yield a, b
     for _ in range(GUESSED_CELLS - gap.shape[1] * (gap.shape[1] - 1) * 2):
         yield np.zeros(0), np.zeros(0)  # always as many guesses, or they could not be found again

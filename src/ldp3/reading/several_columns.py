@@ -30,7 +30,7 @@ from ldp3.reading.users import (
 )
 
 
-def read_table(users: Users, reading: Reading) -> Table:
+def read_columns(users: Users, reading: Reading) -> Table:
     """The table in rows whose columns are chosen."""
     columns = [replace(one, reading=_as_in_file(one, reading)) for one in reading.columns or ()]
     held, people = _distinct(users, len(columns)), pl.col(COUNT)
