@@ -17,7 +17,7 @@ import pytest
 
 from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.store import Entry, Store
-from ldp3.service import ingest, limits, pages, server
+from ldp3.service import ingest, pages, server, visitors
 from tests.posix import posix
 from tests.service.kills import _free_port
 from tests.service.running import PLAN, TOKEN, Collector, key, packed, reports, running
@@ -188,7 +188,7 @@ def test_what_is_not_finished_in_time_is_told_to_come_again(
 
 
 def test_slow_and_fat_requests_are_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "REQUEST_SECONDS", 1)
+    monkeypatch.setattr(visitors, "REQUEST_SECONDS", 1)
     starts = [b"", b"POST /x HT", head(Content_Length="100") + b"a few bytes"]
     with running(str(tmp_path / "x.sqlite")) as server:
         lines = [socket.create_connection(("127.0.0.1", server.port), 10) for _ in starts]
