@@ -265,7 +265,16 @@ def test_the_check_that_is_meant_catches_it(check: Check, sentence: str, name: s
     assert sentence in {f.check for f in failed if not f.evidence.startswith("raised")}
 
 
-@pytest.mark.parametrize(("check", "name", "within"), RANGES, ids=[name for _, name, _ in RANGES])
+@pytest.mark.parametrize(
+    ("check", "name", "within"),
+    [
+        # every value of 5,000: the slowest by far
+        pytest.param(
+            *one, id=one[1], marks=pytest.mark.slow if one[0] is supports.every_value else ()
+        )
+        for one in RANGES
+    ],
+)
 def test_no_range_of_settings_goes_unseen(
     check: Check, name: str, within: Callable[[float, int], bool]
 ) -> None:
