@@ -147,6 +147,7 @@ def test_several_files_are_one_table(tmp_path: Path) -> None:
         ({"columns": ["sex"]}, "`columns` reads several together, and ['sex'] is one"),
         ({"columns": "sex"}, "`columns` takes a list, got 'sex'"),
         ({"columns": ["sex", "age"], "bins": 3}, "`bins`: of which column?"),
+        ({"columns": ["sex", "age"], "grid": (2, 2)}, "`grid` takes its two columns together"),
         ({"columns": ["sex", "age"], "column": "sex"}, "`columns` are several: give one"),
         ({"columns": {"sex": {"bin": 3}, "age": {}}}, "no option 'bin'. Did you mean 'bins'"),
         ({"columns": {"sex": {"bins": 3}, "age": {}}}, "row 2: 'f' is not a number"),

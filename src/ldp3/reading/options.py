@@ -216,7 +216,9 @@ class Reading:
             return
         if self.column is not None:
             raise InvalidParameter("`column` is one, `columns` are several: give one of them.")
-        if wrong := self._among("grid", "pick", *OF_COLUMN):
+        if self.grid is not None:
+            raise InvalidParameter("`grid` takes its two columns together, as in `column=lat,lon`.")
+        if wrong := self._among("pick", *OF_COLUMN):
             raise InvalidParameter(
                 f"{_flags(wrong)}: of which column? Say it with its name, as in "
                 f"`columns=age(bins=10)`, or in a .toml file."
