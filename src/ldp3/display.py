@@ -71,7 +71,6 @@ def of_table(table: "Table") -> str:
 def of_estimate(
     estimate: "Estimate",
     name: str = "Estimate",
-    labels: Sequence[str] | None = None,
     remarks: Iterable[str] = (),
     processed: FloatArray | None = None,
 ) -> str:
@@ -86,8 +85,7 @@ def of_estimate(
         head, facts = ("", "estimate", "95 % from", "to"), [plural(estimate.n, "report")]
         return _drawn(estimate, processed) + card(name, facts, [head, *lines], remarks)
     above, (low, high) = estimate.above_noise(), estimate.confidence_interval()
-    if labels is None and estimate.domain is not None:
-        labels = estimate.domain.labels
+    labels = None if estimate.domain is None else estimate.domain.labels
     order = np.argsort(-estimate.frequencies, kind="stable")[:ROWS]
     first = "code" if labels is None else "value"
     rows: list[Sequence[str]] = [(first, "", "frequency", "95 % from", "to", "people")]

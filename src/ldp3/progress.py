@@ -132,8 +132,8 @@ class Terminal(Bar):
     A signal that is ignored, as a shell's background jobs ignore Ctrl-C, stays ignored.
     """
 
-    def __init__(self, unit: str = "cells", *, quiet: bool = False) -> None:
-        super().__init__(unit)
+    def __init__(self, *, quiet: bool = False) -> None:
+        super().__init__()
         self.quiet = quiet
         self.signal: int | None = None
         self._before: dict[int, Any] = {}

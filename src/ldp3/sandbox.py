@@ -338,14 +338,12 @@ def schema(query: "pl.LazyFrame") -> "pl.Schema":
     return decoded(_typed, query.serialize()).schema
 
 
-def decoded(
-    function: "Callable[..., pl.DataFrame]", *args: Any, memory: int | None = None
-) -> "pl.DataFrame":
+def decoded(function: "Callable[..., pl.DataFrame]", *args: Any) -> "pl.DataFrame":
     """The table that a function of ours makes in a reader, from half of the memory at most."""
     import polars as pl
 
     called = function.__module__, function.__name__, args
-    with answer(_streamed, *called, memory=memory or _half_the_memory()) as (_, (found,)):
+    with answer(_streamed, *called, memory=_half_the_memory()) as (_, (found,)):
         return pl.read_ipc_stream(io.BytesIO(found))
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import overload
 
 from ldp3.answers import Answer
-from ldp3.errors import InvalidData, InvalidParameter, as_path, one_of, require, several
+from ldp3.errors import InvalidData, as_path, one_of, require, several
 from ldp3.files import whole_file, write_text
 from ldp3.reporting import print_charts
 from ldp3.reporting.charts import Spec
@@ -108,14 +108,6 @@ def plot(
         _make(own)
         written += [*_write_texts(found, own, wanted), *_write_figures(found, own, wanted)]
     return written + _write_overviews(clean(some), folder, wanted)
-
-
-def figure_path(path: str | Path) -> Path:
-    """The path of a figure, by its ending."""
-    file = as_path(path, "a figure")
-    if file.suffix[1:] not in IMAGES:
-        raise InvalidParameter(f"A figure is .svg, .pdf or .png, got {str(file)!r}.")
-    return file
 
 
 def svg(spec: Spec) -> str:

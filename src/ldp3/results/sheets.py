@@ -198,7 +198,7 @@ class Sheet:
         return max(map(len, self.runs.values()))
 
 
-def sheets(table: pl.DataFrame, better: Mapping[str, str], looks: int = 1) -> list[Sheet]:
+def sheets(table: pl.DataFrame, better: Mapping[str, str], looks: int) -> list[Sheet]:
     """One sheet for each question that a table of results answers."""
     made = []
     for question, part in table.group_by(QUESTION, maintain_order=True):

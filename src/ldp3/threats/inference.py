@@ -266,7 +266,7 @@ def _simulated(
 
 
 def simulated_successes(
-    oracle: PureOracle, reports: Sequence[int], people: int, seed: int = 0
+    oracle: PureOracle, reports: Sequence[int], people: int
 ) -> dict[int, tuple[float, float]]:
     """Success after each number of reports where every value is as likely, and its error.
 
@@ -275,7 +275,7 @@ def simulated_successes(
     """
     if not says_law(oracle):
         return {}
-    rng = stream(seed, "successes", type(oracle).__name__, oracle.epsilon.hex(), oracle.d)
+    rng = stream(0, "successes", type(oracle).__name__, oracle.epsilon.hex(), oracle.d)
     values, uniform = rng.integers(oracle.d, size=people), np.full(oracle.d, 1 / oracle.d)
     guessed = enumerate(_guesses(oracle, uniform, values, max(reports), rng), start=1)
     return {seen: _share(int(right.sum()), people) for seen, right in guessed if seen in reports}
