@@ -31,8 +31,7 @@ from ldp3.printing import markdown_table, percent
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.reporting import page as report
 from ldp3.results import names
-from ldp3.results.joining import joined
-from ldp3.results.table import Results
+from ldp3.results.table import Results, joined
 from ldp3.results.verdict import Compared, Comparison, comparisons
 
 ROOT = Path(__file__).parents[1]

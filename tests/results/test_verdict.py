@@ -21,8 +21,8 @@ from ldp3.results.verdict import (
     throughout,
     verdict_on,
 )
-from tests.results.test_joining import ran
 from tests.results.test_sheets import SHEET, sheet_of
+from tests.results.test_table import ran
 
 
 def test_candidates_of_a_run_come_from_best_to_worst_with_students_intervals() -> None:

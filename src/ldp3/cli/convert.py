@@ -30,7 +30,7 @@ def convert(
     with_counts
         Write each value once, with the number of people who hold it (.csv, .parquet).
     """
-    from ldp3.datasets.writing import write
+    from ldp3.datasets.loading import write
     from ldp3.files import require_no_input
     from ldp3.people import one_attribute
 

@@ -129,7 +129,7 @@ def _together(
     by: str | None,
     confidence: float,
 ) -> "Answer":
-    from ldp3.collection.together import association_answer, shares_answer
+    from ldp3.collection.estimate_table import association_answer, shares_answer
 
     if association:
         if len(association) != 2 or share is not None or by is not None:

@@ -65,8 +65,7 @@ def report(
     from ldp3.reporting.filtering import selected
     from ldp3.reporting.page import page_path
     from ldp3.reporting.page import report as write
-    from ldp3.results.joining import joined
-    from ldp3.results.table import load_results
+    from ldp3.results.table import joined, load_results
 
     if output is None and figures is None:
         raise InvalidParameter("Say what to write: --output PAGE.html or --figures FOLDER.")

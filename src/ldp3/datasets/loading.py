@@ -1,4 +1,4 @@
-"""The front door: a dataset from a path, a spec, a table, an array or a list."""
+"""The front door: a dataset from a path, a spec, a table, an array or a list, and to a file."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,19 +12,22 @@ from typing import Any, overload
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from ldp3 import kinds
 from ldp3.datasets.base import Source, build_source
 from ldp3.errors import InvalidData, InvalidParameter, UnknownName, did_you_mean, short
-from ldp3.files import home_path
+from ldp3.files import home_path, whole_file
 from ldp3.people import Dataset, Table
 from ldp3.plugins import load_plugins
 from ldp3.reading import options
 from ldp3.reading.dataset import read_object, read_path
 from ldp3.reading.options import Decimal, Format, Missing, Pick, Point, Range, Reading
 from ldp3.reading.several_files import stands_for_files
+from ldp3.reading.users import COUNT, VALUE
 
 Columns = str | PathLike[str] | Iterable[str | int] | Mapping[str, Mapping[str, Any]]
+MOST_ROWS = 10**9  # of one value each, to be written: they are held in memory
 NAMES = 100  # of the texts in a list that are looked up: one is enough
 
 
@@ -138,13 +141,11 @@ def load(
     return read(source, reading)
 
 
-def load_all(
-    data: object, reading: Reading | None = None, plugins: Iterable[str | Path] = ()
-) -> list[Dataset | Table]:
+def load_all(data: object, plugins: Iterable[str | Path] = ()) -> list[Dataset | Table]:
     """One dataset, or several in a list: of datasets, paths, or texts that all name one."""
     modules = load_plugins(plugins)
     sources = data if isinstance(data, list | tuple) and _any_dataset(data, *modules) else [data]
-    return [read(source, reading or Reading(), *modules) for source in sources]
+    return [read(source, Reading(), *modules) for source in sources]
 
 
 def _any_dataset(things: Sequence[object], *plugins: ModuleType) -> bool:
@@ -244,6 +245,55 @@ def _ready(source: Source | Dataset, reading: Reading) -> Dataset:
     data = source if isinstance(source, Dataset) else source.load()
     if reading.ordered and not data.ordered:
         data = replace(data, domain=data.domain.in_order())
-    if reading.keep_values and data.values is None:
-        return replace(data, values=np.repeat(np.arange(data.d, dtype=np.uint32), data.histogram))
-    return data
+    return replace(data, values=_codes(data)) if reading.keep_values else data
+
+
+def _codes(data: Dataset) -> NDArray[np.integer[Any]]:
+    """Everybody's value: in the order of the file where it was kept, else in order of value."""
+    if data.values is not None:
+        return data.values
+    return np.repeat(np.arange(data.d, dtype=np.uint32), data.histogram)
+
+
+def write(data: Dataset, path: Path, counts: bool = False) -> None:
+    """Write one value per row (.txt, .csv, .parquet), or with `counts` each value with its count.
+
+    Rows are in the order of the file where values were kept, else in order of value. The columns
+    are called `value` and `count`; a .txt file has no header (`header=False` reads it back).
+    A file holds no value that nobody has unless `counts` is asked for.
+    """
+    ending = path.suffix.lower()
+    if ending not in (".txt", ".csv", ".parquet"):
+        raise InvalidData(f"{path}: a dataset is written to .txt, .csv or .parquet.")
+    if ending == ".txt" and counts:
+        raise InvalidData(f"{path}: values with counts are written to .csv or .parquet.")
+    if not counts and data.n > MOST_ROWS:
+        raise InvalidData(
+            f"{path}: {data.n:,} rows are too many, {MOST_ROWS:,} at most: write each value once, "
+            f"with its count (`with_counts`)."
+        )
+    frame = _histogram(data) if counts else _rows(data)
+    with whole_file(path) as temporary:
+        if ending == ".parquet":
+            frame.sink_parquet(temporary)
+        elif ending == ".csv":
+            frame.sink_csv(temporary)
+        else:
+            _require_lines(data, path)
+            frame.sink_csv(temporary, include_header=False, quote_style="never")
+
+
+def _histogram(data: Dataset) -> pl.LazyFrame:
+    return pl.LazyFrame({VALUE: list(data.labels), COUNT: data.histogram})
+
+
+def _rows(data: Dataset) -> pl.LazyFrame:
+    known = pl.Series(range(data.d), dtype=pl.UInt32), pl.Series(list(data.labels))
+    label = pl.col(VALUE).replace_strict(*known)  # batch by batch
+    return pl.LazyFrame({VALUE: _codes(data).astype(np.uint32, copy=False)}).select(label)
+
+
+def _require_lines(data: Dataset, path: Path) -> None:
+    for label in data.labels:
+        if "\n" in label or "\r" in label:
+            raise InvalidData(f"{path}: the label {label!r} spans lines; write .csv or .parquet.")

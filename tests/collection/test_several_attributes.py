@@ -8,9 +8,12 @@ import pytest
 
 from ldp3 import Aggregator, Bins, Client, Labels, LDPError, Plan, Records
 from ldp3.collection.differences import CollectionDifference
-from ldp3.collection.estimate_table import CollectionEstimate
+from ldp3.collection.estimate_table import (
+    CollectionEstimate,
+    association_answer,
+    shares_answer,
+)
 from ldp3.collection.numbers import Asked, told, told_apart
-from ldp3.collection.together import association_answer, shares_answer
 from ldp3.errors import InvalidData
 from ldp3.reporting.estimate_page import estimate_page
 
