@@ -34,7 +34,6 @@ from ldp3.kinds import find, name_of
 from ldp3.plugins import load_plugins
 from ldp3.postprocessing.base import canonical_method, default_method
 from ldp3.protocols.base import FrequencyOracle, build_oracle
-from ldp3.protocols.layout import Grouped
 from ldp3.randomness import WORDS, Words
 from ldp3.results import names
 from ldp3.schemes.attributes import by_number
@@ -276,8 +275,7 @@ class Plan:
 
     def group_in(self, report: bytes) -> int:
         """The group of a report; whatever it is, it says nothing of the person's value."""
-        layout = self.oracle.layout
-        head = layout.head if isinstance(layout, Grouped) else 0
+        head = self.oracle.layout.head
         return int.from_bytes(report[TAG_BYTES : TAG_BYTES + head], "little")
 
     def group_of(self, person: str) -> int:
@@ -299,9 +297,7 @@ class Plan:
 
     @property
     def _content(self) -> dict[str, Any]:
-        oracle = self.oracle
-        layout, called = oracle.layout, [attribute.name for attribute in self.attributes]
-        head = oracle.layout.head if isinstance(oracle, Scheme) else 0
+        layout, called = self.oracle.layout, [attribute.name for attribute in self.attributes]
         whole = (View(((0, None),)), WORDS, self.protocol)  # what everybody is asked, else
         asked = [
             {
@@ -317,8 +313,8 @@ class Plan:
         ]
         sizes = {
             "tag_bytes": TAG_BYTES,
-            "group_bytes": head,
-            "payload_bytes": layout.size - head,
+            "group_bytes": layout.head,
+            "payload_bytes": layout.size - layout.head,
         }
         return {
             "format": plan_file.FORMAT,

@@ -15,6 +15,7 @@ Key = NDArray[np.uint32]
 WordSource = (
     WordArray  # position of the next word, number of the next block, four words of key, words
 )
+STEP = 4096  # users whose random words a kernel makes at once, by `fill`
 _HEAD, _BLOCKS = 6, 64
 
 

@@ -13,7 +13,7 @@ from ldp3.errors import InvalidData, InvalidParameter, require, require_values, 
 from ldp3.kernels import transforms
 from ldp3.kernels.bits import parity
 from ldp3.kernels.compile import njit
-from ldp3.kernels.source import Key, fill, key_of, open_source
+from ldp3.kernels.source import STEP, Key, fill, key_of, open_source
 from ldp3.noise import BoundedNoise, PureNoise, Support
 from ldp3.protocols.base import FrequencyOracle, histogram_chunk
 from ldp3.protocols.layout import Code
@@ -22,7 +22,6 @@ from ldp3.tails import most
 from ldp3.types import Estimate, Tally
 
 MOST_REPORTS = 2**28
-STEP = 4096  # users whose random words are made at once
 
 
 @final

@@ -13,7 +13,7 @@ from ldp3.errors import require, require_values
 from ldp3.kernels import transforms
 from ldp3.kernels.bits import parity
 from ldp3.kernels.compile import njit
-from ldp3.kernels.source import Key, fill, key_of, next_word, open_source
+from ldp3.kernels.source import STEP, Key, fill, key_of, next_word, open_source
 from ldp3.protocols.base import histogram_chunk
 from ldp3.protocols.layout import Code
 from ldp3.protocols.pure import PureOracle
@@ -21,7 +21,6 @@ from ldp3.randomness import WORDS, Words, exp, floor_threshold
 from ldp3.types import Tally
 
 MOST_VALUES = 2**28
-STEP = 4096  # users whose random words are made at once
 
 
 @final

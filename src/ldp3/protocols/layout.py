@@ -34,6 +34,11 @@ class Layout(ABC):
         return -(-self.bits // 8)
 
     @property
+    def head(self) -> int:
+        """How many of them, in front, are the number of a group."""
+        return 0
+
+    @property
     @abstractmethod
     def form(self) -> str:
         """What a report is, in words."""
@@ -263,7 +268,6 @@ class Grouped(Layout):
 
     @property
     def head(self) -> int:
-        """Bytes of the number of a group; none, if there is one group."""
         return -(-(len(self.layouts) - 1).bit_length() // 8)
 
     @cached_property  # of many layouts, and asked for with each of them

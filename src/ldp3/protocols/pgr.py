@@ -14,7 +14,7 @@ from ldp3.arrays import BoolArray, FloatArray, IntArray, Reports
 from ldp3.errors import require, require_values, whole
 from ldp3.kernels import sampling, transforms
 from ldp3.kernels.compile import njit
-from ldp3.kernels.source import Key, fill, key_of, open_source
+from ldp3.kernels.source import STEP, Key, fill, key_of, open_source
 from ldp3.noise import LinearChannel
 from ldp3.protocols import incidence
 from ldp3.protocols.base import histogram_chunk
@@ -27,7 +27,6 @@ from ldp3.randomness import WORDS, Words, ceil_threshold, exp
 from ldp3.types import Tally
 
 MOST_POINTS = 2**28
-STEP = 4096  # users whose random words are made at once
 DOUBLING = 0.005  # share of the variance that half as many points are worth
 
 

@@ -13,7 +13,7 @@ from ldp3.arrays import FloatArray, IntArray, Reports
 from ldp3.errors import InvalidData, require, require_generator, require_histogram, require_values
 from ldp3.kernels import sampling, transforms
 from ldp3.kernels.compile import njit
-from ldp3.kernels.source import Key, fill, key_of, open_source
+from ldp3.kernels.source import STEP, Key, fill, key_of, open_source
 from ldp3.noise import LinearChannel, Noise, of_channel, sure_of
 from ldp3.protocols.base import FrequencyOracle, histogram_chunk
 from ldp3.protocols.layout import Code
@@ -21,7 +21,6 @@ from ldp3.randomness import WORDS, Words, ceil_threshold, exp
 from ldp3.types import Estimate, Tally
 
 MOST_VALUES = 2**27  # values, so that a histogram of reports fits into memory
-STEP = 4096  # users whose random words are made at once
 
 
 @final
