@@ -1,5 +1,6 @@
 """`ldp3 plan`."""
 
+from collections.abc import Iterator
 from math import ceil, inf, log2, sinh, sqrt, tanh
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -13,7 +14,7 @@ from ldp3.errors import InvalidParameter, require
 from ldp3.printing import percent, show, terminal_width, visible, wrapped
 
 Goal = Literal["mean", "distribution", "quantiles"]
-FEW = 1_000  # reports, counted by what each tells, below which a square wave alone is as good
+FEW_REPORTS = 1_000  # counted by what each tells, below which a square wave alone is as good
 SHOWN = 12  # groups of a scheme that are printed
 
 if TYPE_CHECKING:
@@ -96,13 +97,12 @@ def plan(
     """
     from ldp3 import specs
     from ldp3.collection.plan import Plan
-    from ldp3.domain import Bins, Grid, Records
+    from ldp3.domain import Bins, Records
     from ldp3.files import require_no_input
     from ldp3.kinds import look_up
     from ldp3.plugins import load_plugins
     from ldp3.postprocessing.base import WHY, build_method
     from ldp3.protocols.base import FrequencyOracle, build_oracle
-    from ldp3.results import names
     from ldp3.schemes.attributes import by_number
 
     if sum(given is not None for given in (columns, domain, domain_size, bins, grid)) != 1:
@@ -160,32 +160,35 @@ def plan(
     refine.require_suited(values)
     console.notes(said_of(made.epsilon))
     made.save(output)
-    if quiet:
-        return
-    sizes_said = made.describe()["report"]
-    payload, head = sizes_said["payload_bytes"], sizes_said["group_bytes"]
-    protocol = names.protocol(made.protocol)
-    show(visible(f"{output}: {made.name}, {protocol}, ε = {made.epsilon:g}, d = {made.d:,}"))
+    if not quiet:
+        why = f"for --goal {goal}: {chosen}" if chosen else ""
+        show("\n".join(_summary(made, output, why, WHY.get(made.method) if not method else None)))
+
+
+def _summary(made: "Plan", output: Path, why: str, why_method: str | None) -> Iterator[str]:
+    """What a person who made a plan should know of it, line by line."""
+    from ldp3.domain import Bins, Grid
+    from ldp3.results import names
+
+    values, layout = made.domain, made.oracle.layout
+    protocol, method = names.protocol(made.protocol), names.method(made.method)
+    yield visible(f"{output}: {made.name}, {protocol}, ε = {made.epsilon:g}, d = {made.d:,}")
     if isinstance(values, Bins):
-        show(f"bins {values.label(0)} … {values.label(values.size - 1)}, cut by the clients")
+        yield f"bins {values.label(0)} … {values.label(values.size - 1)}, cut by the clients"
     if isinstance(values, Grid):
-        show(f"{values.form}, cut by the clients")
-    if chosen:
-        show(f"for --goal {goal}: {chosen}")
-    show(f"identifier {made.identifier[:14]}")
-    show(
-        f"{made.report_bytes:,} bytes a report: {payload:,} for "
+        yield f"{values.form}, cut by the clients"
+    if why:
+        yield why
+    yield f"identifier {made.identifier[:14]}"
+    yield (
+        f"{made.report_bytes:,} bytes a report: {layout.size - layout.head:,} for "
         f"{max(own.report_bits for own in made.oracles):,} bits, "
-        + (f"{head} for the group, " if head else "")
-        + f"{made.report_bytes - payload - head} for version and identifier"
+        + (f"{layout.head} for the group, " if layout.head else "")
+        + f"{made.report_bytes - layout.size} for version and identifier"
     )
-    for line in _groups_said(made):
-        show(line)
-    show(
-        f"post-processing by {names.method(made.method)}"
-        + ("" if method or made.method not in WHY else f": {WHY[made.method]}")
-    )
-    show("\n".join(wrapped(line, terminal_width()) for line in made.ledger))
+    yield from _groups_said(made)
+    yield f"post-processing by {method}" + (f": {why_method}" if why_method else "")
+    yield from (wrapped(line, terminal_width()) for line in made.ledger)
 
 
 def _groups_said(plan: "Plan") -> list[str]:
@@ -266,7 +269,7 @@ def _suited(goal: Goal, epsilon: float, population: int | None) -> tuple[str, st
     require(epsilon > 0, "`epsilon`", "must be > 0", epsilon)
     if goal == "mean":
         return "sw", "the average report of SW tells the mean best"
-    enough = ceil(FEW / tanh(epsilon / 2) ** 2)
+    enough = ceil(FEW_REPORTS / tanh(epsilon / 2) ** 2)
     if population is not None and population < enough:
         return "sw", "so few reports tell the coarse shape only, which SW does best"
     why = "half of the people tell the coarse shape, half the steps in it"

@@ -170,7 +170,7 @@ def _dry_run(many: int, ex: "Experiment", threads: int | None) -> None:
     """
     from ldp3.experiment.schedule import forecast
     from ldp3.experiment.simulator import Simulator
-    from ldp3.recommendation.choosing import CHECKS, FEW, SEARCHES
+    from ldp3.recommendation.choosing import CHECKS, SEARCHED_ON, SEARCHES
     from ldp3.recommendation.contest import looks_of
 
     simulator = Simulator(replace(ex, repeats=1, repeats_asked=True, limit=False))
@@ -181,7 +181,7 @@ def _dry_run(many: int, ex: "Experiment", threads: int | None) -> None:
     show(f"race       {combinations:,} combinations over all ε, on {many} populations")
     show(f"looks      after {', '.join(map(str, looks))} collections on each, fewer take part")
     first, last = (many * repeats * cost.elapsed for repeats in (looks[0], looks[-1]))
-    checks = len(ex.metrics) * (many * CHECKS + SEARCHES * FEW)  # of the winners
+    checks = len(ex.metrics) * (many * CHECKS + SEARCHES * SEARCHED_ON)  # of the winners
     most = last + checks * max(cost.seconds.values()) / cost.threads
     show(
         f"time       about {duration(first)} for the first look, up to about {duration(most)} if "

@@ -29,7 +29,7 @@ from ldp3.types import Estimate
 NUMBERS = ("frequency", "low", "high", "processed", "processed_low", "processed_high")
 UP_TO = {"up_to": "up to here", "up_to_low": "low", "up_to_high": "high"}
 WRITTEN = (".csv", ".json", ".parquet")
-FEW = 50  # people, below whom the normal law is not to be trusted
+FEW_PEOPLE = 50  # people, below whom the normal law is not to be trusted
 NOT_DIVIDED = "–: too few people to tell, for nobody may be in that row."
 UNEVEN = "Each share is estimated by itself and kept within its interval: they need not sum to one."
 
@@ -252,7 +252,7 @@ def too_few(estimate: Estimate) -> list[str]:
     asked, noise = estimate.n, estimate.noise
     if isinstance(noise, TableNoise):
         asked = noise.tables.people(noise.attributes)
-    if asked >= FEW:
+    if asked >= FEW_PEOPLE:
         return []
     only = f"All of this was asked of {plural(asked, 'person')} only"
     return [f"{only}: too few for the normal law, so that intervals may be too short."]

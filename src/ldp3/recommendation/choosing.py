@@ -46,7 +46,7 @@ USUAL_METHODS = PostProcessor.sets["usual"]
 REASONS = "fewer bits per report", "less work for the server"
 VALUES_SHOWN = 5  # whose intervals are told
 CHECKS = 2  # collections on each population for these intervals
-SEARCHES, FEW = 3, 4  # numbers of people that are tried, on so many populations
+SEARCHES, SEARCHED_ON = 3, 4  # numbers of people that are tried, on so many populations
 
 
 class Answers:
@@ -94,28 +94,25 @@ class Answers:
             good_for = replace(good_for, fakes=fake_count(ex.fake_users[0], self._n))
         elif good_for.useless or (good_for.misplaced > good_for.goal and not good_for.on_line):
             good_for = replace(good_for, needed=self._needed(epsilon, pair, good_for.goal))
+        raw = [c for c in candidates if c.method == "none"]
         return Advice(
-            epsilon,
-            metric,
-            contest.better[metric],
-            best,
-            candidates[lowest],
-            "" if first == lowest else reason(prices, pairs, first, lowest),
-            tuple(order),
-            tuple(named[pair] for pair in USUAL if pair in named),
-            min(
-                (c for c in candidates if c.method == "none"),
-                key=lambda c: c.worse.value,
-                default=None,
-            ),
-            standing.reason,
-            float(regret.largest[first]),
-            dict(Counter(protocol for protocol, _ in pairs)),
-            values,
-            unheld,
-            at_once,
-            good_for,
-            oracle.deployable,
+            epsilon=epsilon,
+            metric=metric,
+            better=contest.better[metric],
+            best=best,
+            lowest=candidates[lowest],
+            instead="" if first == lowest else reason(prices, pairs, first, lowest),
+            tied=tuple(order),
+            defaults=tuple(named[pair] for pair in USUAL if pair in named),
+            unbiased=min(raw, key=lambda c: c.worse.value, default=None),
+            reason=standing.reason,
+            disagreement=float(regret.largest[first]),
+            methods=dict(Counter(protocol for protocol, _ in pairs)),
+            values=values,
+            unheld=unheld,
+            all_at_once=at_once,
+            worth=good_for,
+            deployable=oracle.deployable,
         )
 
     def _scores(self, question: Question) -> list[FloatArray]:
@@ -209,7 +206,7 @@ class Answers:
         executor, threads, progress = self._run_by
         likely = [ex.datasets[i] for i in np.flatnonzero(self.contest.rules.weights)]
         if people is not None:
-            likely = [data.scaled(people) for data in likely[:: -(-len(likely) // FEW)]]
+            likely = [data.scaled(people) for data in likely[:: -(-len(likely) // SEARCHED_ON)]]
         checks: Experiment = replace(
             ex,
             datasets=tuple(likely),
@@ -312,10 +309,10 @@ def chosen(
     cheap = [i for i in good if prices[i] == cheapest]
     least = min(of_points[i] for i in cheap)
     equal = [i for i in cheap if of_points[i] <= least + margin * abs(least)]
-    return min(equal, key=lambda i: (_links(pairs[i][1]), score[i], i))
+    return min(equal, key=lambda i: (_complexity(pairs[i][1]), score[i], i))
 
 
-def _links(method: str) -> int:
+def _complexity(method: str) -> int:
     """How simple a method is: none at all, a usual one, another, a chain."""
     return 0 if method == "none" else 1 + (method not in USUAL_METHODS) + method.count("+")
 
@@ -354,7 +351,7 @@ def reason(prices: Sequence[Price], pairs: Sequence[Combination], first: int, lo
     for words, a, b in zip(REASONS, prices[first], prices[lowest], strict=True):
         if a < b:
             return words
-    simpler = _links(pairs[first][1]) < _links(pairs[lowest][1])
+    simpler = _complexity(pairs[first][1]) < _complexity(pairs[lowest][1])
     return "a simpler method" if simpler else "a smaller error if values share frequencies"
 
 

@@ -19,7 +19,7 @@ from ldp3.verification.statistics import bias_p, mean_p, rare, spread_p
 
 LARGE = 4 * CHUNK  # reports in one batch, or counters would overflow unseen
 USERS = 1_003  # a number that fills no block
-FEW = 70  # of whom are counted one by one
+ALONE = 70  # reports that are counted by themselves and added up
 
 
 def validity(case: OracleCase) -> Iterator[Finding]:
@@ -61,8 +61,8 @@ def adding_up(case: OracleCase) -> Iterator[Finding]:
     for cut in (0, 1, 17, 300):
         parts = oracle.aggregate(reports[:cut]) + oracle.aggregate(reports[cut:])
         worst = max(worst, _difference(parts, whole))
-    one_by_one = sum((oracle.aggregate(reports[i : i + 1]) for i in range(FEW)), oracle.empty)
-    worst = max(worst, _difference(one_by_one, oracle.aggregate(reports[:FEW])))
+    one_by_one = sum((oracle.aggregate(reports[i : i + 1]) for i in range(ALONE)), oracle.empty)
+    worst = max(worst, _difference(one_by_one, oracle.aggregate(reports[:ALONE])))
     evidence = f"1,003 reports cut in five ways, largest relative difference {worst:.2g}"
     yield exact("Tallies of batches add up", worst < 1e-12 * n, evidence)
     orders = [case.stream(f"order {i}").permutation(n) for i in range(3)]
