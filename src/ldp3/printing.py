@@ -162,7 +162,8 @@ def columns(rows: Rows, align: str = "l", width: int | None = None) -> str:
     shown = [[visible(cell) for cell in row] for row in rows]
     first, *others = map(_padded, zip(*shown, strict=True), _sides(align, rows))
     blocks = _blocks(first, others, width)
-    return "\n\n".join("\n".join(map(_line, zip(*block, strict=True))) for block in blocks)
+    lines = ([GAP.join(row).rstrip() for row in zip(*block, strict=True)] for block in blocks)
+    return "\n\n".join(map("\n".join, lines))
 
 
 def markdown_table(rows: Rows, align: str = "l") -> str:
@@ -235,7 +236,3 @@ def _blocks(
         block.append(column)
         used += needed
     yield block
-
-
-def _line(cells: Sequence[str]) -> str:
-    return GAP.join(cells).rstrip()

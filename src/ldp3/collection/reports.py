@@ -47,13 +47,10 @@ def write_reports(path: Path, format: ReportFormat, chunks: Iterable[RowsAndIds]
     elif format == "jsonl":
         with path.open("wb") as file:
             for rows, ids in chunks:
-                _as_text(_frame(rows, ids)).write_ndjson(file)
+                frame = _frame(rows, ids)
+                frame.with_columns(frame[REPORT].bin.encode("base64")).write_ndjson(file)
     else:
         _write_table(path, format, iter(chunks))
-
-
-def _as_text(frame: "pl.DataFrame") -> "pl.DataFrame":
-    return frame.with_columns(frame[REPORT].bin.encode("base64"))
 
 
 def _write_table(path: Path, format: ReportFormat, chunks: Iterator[RowsAndIds]) -> None:

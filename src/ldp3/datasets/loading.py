@@ -272,7 +272,8 @@ def write(data: Dataset, path: Path, counts: bool = False) -> None:
             f"{path}: {data.n:,} rows are too many, {MOST_ROWS:,} at most: write each value once, "
             f"with its count (`with_counts`)."
         )
-    frame = _histogram(data) if counts else _rows(data)
+    held = {VALUE: list(data.labels), COUNT: data.histogram}
+    frame = pl.LazyFrame(held) if counts else _rows(data)
     with whole_file(path) as temporary:
         if ending == ".parquet":
             frame.sink_parquet(temporary)
@@ -281,10 +282,6 @@ def write(data: Dataset, path: Path, counts: bool = False) -> None:
         else:
             _require_lines(data, path)
             frame.sink_csv(temporary, include_header=False, quote_style="never")
-
-
-def _histogram(data: Dataset) -> pl.LazyFrame:
-    return pl.LazyFrame({VALUE: list(data.labels), COUNT: data.histogram})
 
 
 def _rows(data: Dataset) -> pl.LazyFrame:

@@ -3,6 +3,7 @@
 import io
 import json
 from collections.abc import Callable, Collection
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, get_args
@@ -138,10 +139,6 @@ def _json_lines(found: Content) -> pl.LazyFrame:
     return pl.scan_ndjson(lines, schema=kinds)
 
 
-def _json(found: Content) -> pl.DataFrame:
-    return decoded(json_in, found)
-
-
 def arrow_stream_in(found: Content) -> pl.DataFrame:
     """In a reader: the rows of an Arrow stream."""
     return pl.read_ipc_stream(found.in_memory().scannable)
@@ -173,7 +170,7 @@ def json_in(found: Content) -> pl.DataFrame:
 SCANNED: dict[str, Callable[[Content], pl.LazyFrame | pl.DataFrame]] = {
     "parquet": _parquet,
     "arrow": _arrow,
-    "json": _json,
+    "json": partial(decoded, json_in),
     "jsonl": _json_lines,
 }
 

@@ -13,7 +13,6 @@ from ldp3.people import Dataset
 from ldp3.printing import number, percent, visible
 from ldp3.protocols.base import FrequencyOracle
 from ldp3.randomness import stream
-from ldp3.types import Tally
 
 SECONDS = 0.02  # of work that is timed, at the least, where there is enough of it
 BATCH = 4096  # reports that make good for what is paid once for all of them
@@ -51,9 +50,8 @@ class ProtocolCost:
 def measure(oracle: FrequencyOracle) -> ProtocolCost:
     """Time it; what takes longer is timed on fewer reports."""
     size, rng = 64, stream(0, "cost")
-    oracle.estimate(
-        _batch(oracle, size, rng)
-    )  # compiles kernels and builds tables, if there are any
+    few = oracle.perturb(np.arange(size) % oracle.d, rng)
+    oracle.estimate(oracle.aggregate(few))  # compiles kernels and builds tables, if there are any
     while True:
         values = np.arange(size) % oracle.d
         perturb, reports = _timed(lambda values=values: oracle.perturb(values, rng))  # type: ignore[misc]
@@ -64,10 +62,6 @@ def measure(oracle: FrequencyOracle) -> ProtocolCost:
         size *= 4
     decode = min(_timed(lambda: oracle.estimate(tally))[0] for _ in range(2))
     return ProtocolCost(oracle.report_bits, perturb / size, count / size, decode)
-
-
-def _batch(oracle: FrequencyOracle, size: int, rng: np.random.Generator) -> Tally:
-    return oracle.aggregate(oracle.perturb(np.arange(size) % oracle.d, rng))
 
 
 def _timed(work: Callable[[], object]) -> tuple[float, Any]:

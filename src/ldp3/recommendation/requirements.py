@@ -5,7 +5,6 @@ Where a value is heavy, protocols that are tuned for its frequency compete, too.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from types import ModuleType
 
 from ldp3.attacks.targets import fake_count, fake_number
 from ldp3.errors import InvalidParameter, require, whole
@@ -13,7 +12,7 @@ from ldp3.experiment.grid import NOBODY, Choice, Experiment, Named
 from ldp3.kinds import find, plain
 from ldp3.people import Dataset
 from ldp3.plugins import load_plugins
-from ldp3.postprocessing.base import PostProcessor, build_method
+from ldp3.postprocessing.base import build_method
 from ldp3.protocols.base import MIXTURE, FrequencyOracle, build_oracle
 from ldp3.recommendation.costs import measure
 from ldp3.results import names
@@ -64,7 +63,8 @@ class Requirements:
             return ex
         modules = load_plugins(ex.plugins)
         none, *others = ex.methods
-        kept = [c for c in others if self.distribution and _builds(c, modules).distribution]
+        built = [(c, build_method(c.thing, *modules)) for c in others if self.distribution]
+        kept = [c for c, method in built if method.distribution]
         if self.distribution and not kept:
             raise InvalidParameter("None of these methods is a `distribution`: name others.")
         return replace(ex, methods=(none, *kept))
@@ -95,10 +95,6 @@ class Requirements:
             ):
                 return f"{seconds:.2g} s"
         return ""
-
-
-def _builds(choice: Choice, modules: Sequence[ModuleType]) -> PostProcessor:
-    return build_method(choice.thing, *modules)
 
 
 @dataclass(frozen=True)

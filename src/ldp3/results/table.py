@@ -58,10 +58,8 @@ class Results:
         known = self.manifest.get("better")
         known = known if isinstance(known, dict) else {}  # a manifest is a file: anything
         metrics = self.table["metric"].unique(maintain_order=True)
-        return {
-            spec: known[spec] if known.get(spec) in ("lower", "higher") else _direction(spec)
-            for spec in metrics
-        }
+        said = {spec: way for spec, way in known.items() if way in ("lower", "higher")}
+        return {spec: said.get(spec) or build_metric(spec).better for spec in metrics}
 
     @property
     def looks(self) -> int:
@@ -282,7 +280,3 @@ def _times(limit: str) -> pl.Expr:
     least = pl.col(limit).mean()
     value = pl.col("value").filter(pl.col(limit).is_not_null()).mean()  # on the same estimates
     return pl.when(least > ties.ROUNDING * value).then(value / least)
-
-
-def _direction(spec: str) -> str:
-    return build_metric(spec).better
