@@ -77,52 +77,41 @@ class CollectionEstimate:
         if isinstance(domain, Records):  # the attributes in columns of their own, for programs
             held = zip(domain.parts, domain.columns(np.arange(domain.d)).T, strict=True)
             values |= {part.name: [part.label(c) for c in own] for part, own in held}
-        values |= {
-            "label": domain.labels,
-            "frequency": estimate.frequencies,
-            "low": low,
-            "high": high,
-            "processed": processed,
-        }
+        values |= {"label": domain.labels, "frequency": estimate.frequencies}  # whatever those are
+        values |= {"low": low, "high": high, "processed": processed}
         if between is not None:
             values |= {"processed_low": between[0], "processed_high": between[1]}
         until = estimate.until(confidence)
         if until is not None:
-            up_to = np.cumsum(values["processed"])
+            up_to = np.cumsum(processed)
             values |= {"up_to": up_to, "up_to_low": until.low, "up_to_high": until.high}
-        values |= {
-            "users": np.rint(estimate.n * values["processed"]).astype(np.int64),
-            "above_noise": estimate.above_noise(confidence),
-        }
+        above = estimate.above_noise(confidence)
+        values |= {"users": np.rint(estimate.n * processed).astype(np.int64), "above_noise": above}
         single = until is None or not estimate.correlated  # values are read one by one
-        certain = (
-            []
-            if not single
-            else _certain(estimate, int((high == 0).sum()), domain.labels, confidence)
-        )
-        claim, remarks = plan.shuffled, certain + _remarks(spec, confidence, between is not None)
+        nobody = int((high == 0).sum())
+        remarks = _certain(estimate, nobody, domain.labels, confidence) if single else []
+        remarks += _remarks(spec, confidence, between is not None)
         if estimate.correlated:
             remarks.append(
                 f"{names.protocol(plan.protocol)} tells where people lie, and little of single "
                 f"values: ask for `mean`, `quantiles`, `above`, `below` or `between`."
             )
         remarks += [] if estimate.noise.guaranteed else too_few(estimate)
+        claim, shuffled = plan.shuffled, None
         if claim is not None:
             remarks.append(claim.said_of(server.n, server.identified))
+            shuffled = {**claim.claim, "can_hold": claim.can_hold(server.n, server.identified)}
+        pair = domain.parts if isinstance(domain, Records) and len(domain.parts) == 2 else ()
         about: dict[str, object] = {
             "collection": plan.name,
             "identifier": plan.identifier,
             "protocol": plan.protocol,
             "epsilon": plan.epsilon,
-            "shuffled": None
-            if claim is None
-            else {**claim.claim, "can_hold": claim.can_hold(server.n, server.identified)},
+            "shuffled": shuffled,
             "n": server.n,
             "ordered": domain.ordered,
             "attributes": list(attributes),
-            "cross": [list(part.labels) for part in domain.parts]
-            if isinstance(domain, Records) and len(domain.parts) == 2
-            else None,
+            "cross": [list(part.labels) for part in pair] or None,
             "single": single,
             "refused": server.refused,
             "confidence": confidence,
@@ -131,7 +120,7 @@ class CollectionEstimate:
             "method": spec,
             "below_zero": _below_zero(estimate),
             "remarks": remarks,
-            "marks": _marks(values["above_noise"] if single else None, spec, server.n, confidence),
+            "marks": _marks(above if single else None, spec, server.n, confidence),
         }
         return cls(pl.DataFrame(values), about)
 

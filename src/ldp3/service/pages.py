@@ -4,6 +4,7 @@ import hmac
 import json
 import time
 from asyncio import CancelledError
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -228,9 +229,7 @@ class Pages:
             "# TYPE ldp3_refused_total counter",
         ]
         for plan in plans:
-            sums: dict[str, int] = {COUNTED: 0}
-            for (_, reason), n in self.readings.read(plan, Store.arrivals).items():
-                sums[reason] = sums.get(reason, 0) + n
+            sums = {COUNTED: 0, **_by_reason(self.readings.read(plan, Store.arrivals))}
             where = f'collection="{plan.identifier}"'
             for reason, n in sorted(sums.items()):
                 kind = f'ldp3_refused_total{{{where},reason="{reason}"}}'
@@ -288,10 +287,7 @@ def arrived(arrivals: Mapping[tuple[int, str], int], now: int) -> dict[str, Any]
     """Bars of the last hours, and what was refused, for the page."""
     hours = {hour: arrivals.get((hour, COUNTED), 0) for hour in range(now - HOURS + 1, now + 1)}
     most = max(max(hours.values()), 1)
-    refused: dict[str, int] = {}
-    for (_, reason), n in arrivals.items():
-        if reason != COUNTED:
-            refused[reason] = refused.get(reason, 0) + n
+    refused = [(r, f"{n:,}") for r, n in sorted(_by_reason(arrivals).items()) if r != COUNTED]
     bars = [
         {
             "height": f"{100 * n / most:.1f}%",
@@ -301,11 +297,15 @@ def arrived(arrivals: Mapping[tuple[int, str], int], now: int) -> dict[str, Any]
     ]
     total = sum(hours.values())
     last = f"In the last {HOURS} hours {total:,} reports came, {hours[now]:,} in this one."
-    return {
-        "hours": bars,
-        "last": last,
-        "refused": [(reason, f"{n:,}") for reason, n in sorted(refused.items())],
-    }
+    return {"hours": bars, "last": last, "refused": refused}
+
+
+def _by_reason(arrivals: Mapping[tuple[int, str], int]) -> Counter[str]:
+    """How many rows came in all hours: counted, or refused for which reason."""
+    sums = Counter[str]()
+    for (_, reason), n in arrivals.items():
+        sums[reason] += n
+    return sums
 
 
 def _tables(plan: Plan) -> dict[str, str]:
