@@ -220,6 +220,9 @@ def test_what_was_run_apart_is_what_was_run_together(tmp_path: Path) -> None:
     assert len(both.means) == 8
     assert set(both.datasets) == set(whole.datasets)
     assert [one["name"] for one in both.manifest["data"]] == list(whole.datasets)
+    lists = {name for name, held in whole.manifest.items() if isinstance(held, list)}
+    assert {name: both.manifest[name] for name in lists} == {n: whole.manifest[n] for n in lists}
+    assert "fake_users" not in both.manifest  # by which a page would take it for an attack
 
 
 def test_a_protocol_that_was_run_later_joins_its_dataset() -> None:

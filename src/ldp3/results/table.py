@@ -205,17 +205,13 @@ def _both(one: Results, other: Results) -> Results:
             f"{row['protocol']} with {row['method']} on {row['dataset']} at ε = {row['epsilon']:g} "
             f"({row['metric']}) is in two of these results: leave one out."
         )
-    looks = max((part.manifest.get("looks") or [] for part in (one, other)), key=len)
-    manifest = {
-        **other.manifest,
-        **one.manifest,
-        "better": {**one.better, **other.better},
-        "looks": looks,
-    }
+    manifest = {**other.manifest, **one.manifest}
+    for name, held in manifest.items():
+        if isinstance(held, list) and name != "targets":  # the axes
+            manifest[name] = _listed(one, other, name)
+    manifest["better"] = {**one.better, **other.better}
+    manifest["looks"] = max((part.manifest.get("looks") or [] for part in (one, other)), key=len)
     manifest["complete"] = one.complete and other.complete
-    manifest["data"] = _listed(one, other, "data")
-    for name in ("epsilons", "attacks", "fake_users", "protocols", "methods", "metrics", "notes"):
-        manifest[name] = _listed(one, other, name)
     return Results(
         pl.concat([one.table, other.table]),
         manifest,
