@@ -62,7 +62,7 @@ from ldp3 import sandbox
 threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
 start = time.monotonic()
 try:
-    with sandbox.answer(time.sleep, 30, memory=2**40):
+    with sandbox.in_reader(time.sleep, 30, memory=2**40):
         pass
 except KeyboardInterrupt:
     print("stopped", time.monotonic() - start < 20)
@@ -79,7 +79,7 @@ def test_a_reader_that_hangs_is_ended() -> None:
     sandbox.end_readers()
     with (
         pytest.raises(sandbox.Unreadable, match="takes longer than is allowed"),
-        sandbox.answer(time.sleep, 60, memory=2**40, seconds=0.2),  # type: ignore[arg-type]
+        sandbox.in_reader(time.sleep, 60, memory=2**40, seconds=0.2),  # type: ignore[arg-type]
     ):
         pass
 

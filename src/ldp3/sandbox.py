@@ -42,7 +42,7 @@ CRASHES = ("SIGABRT", "SIGSEGV", "SIGBUS", "SIGILL")
 START = (
     "import sys; sys.path[:] = {path!r}; from ldp3.sandbox import _serve; _serve({shared}, {owner})"
 )
-Answer = tuple[Any, Sequence[Any]]  # something for JSON, and buffers
+Reply = tuple[Any, Sequence[Any]]  # something for JSON, and buffers
 
 
 class Unreadable(InvalidData):
@@ -50,8 +50,8 @@ class Unreadable(InvalidData):
 
 
 @contextmanager
-def answer(
-    function: Callable[..., Answer],
+def in_reader(
+    function: Callable[..., Reply],
     *args: Any,
     memory: int,
     seconds: float = LONGEST,
@@ -343,11 +343,11 @@ def decoded(function: "Callable[..., pl.DataFrame]", *args: Any) -> "pl.DataFram
     import polars as pl
 
     called = function.__module__, function.__name__, args
-    with answer(_streamed, *called, memory=_half_the_memory()) as (_, (found,)):
+    with in_reader(_streamed, *called, memory=_half_the_memory()) as (_, (found,)):
         return pl.read_ipc_stream(io.BytesIO(found))
 
 
-def _streamed(module: str, name: str, args: Sequence[Any]) -> Answer:
+def _streamed(module: str, name: str, args: Sequence[Any]) -> Reply:
     made = getattr(import_module(module), name)(*args)
     return None, [made.write_ipc_stream(None).getbuffer()]
 

@@ -259,10 +259,10 @@ def _add(wire: Wire, found: Rows, counts: Counts) -> None:
 
 
 @contextmanager
-def _apart(function: Callable[..., sandbox.Answer], *args: Any) -> Iterator[Any]:
+def _apart(function: Callable[..., sandbox.Reply], *args: Any) -> Iterator[Any]:
     """What a reader of its own finds; what the system says against the file stops everything."""
     path = args[0].path if isinstance(args[0], Part) else args[0]
-    with _opened(Path(path)), sandbox.answer(function, *args, memory=MEMORY, threads=1) as found:
+    with _opened(Path(path)), sandbox.in_reader(function, *args, memory=MEMORY, threads=1) as found:
         yield found
 
 
@@ -293,7 +293,7 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
         raise InvalidData(f"{path}: cannot be read: {error.strerror}.") from None
 
 
-def count_rows(path: str, format: ReportFormat) -> sandbox.Answer:
+def count_rows(path: str, format: ReportFormat) -> sandbox.Reply:
     """In a reader: how many rows a table of reports has."""
     table = _scan(Path(path), format)
     schema = table.collect_schema()
@@ -305,7 +305,7 @@ def count_rows(path: str, format: ReportFormat) -> sandbox.Answer:
     return int(table.select(pl.len()).collect().item()), ()
 
 
-def read_rows(part: Part, size: int) -> sandbox.Answer:
+def read_rows(part: Part, size: int) -> sandbox.Reply:
     """In a reader: the rows of a part of a table, sorted out, for `rows_read`."""
     table = _scan(Path(part.path), part.format)
     columns = [pl.col(REPORT)]
@@ -321,7 +321,7 @@ def read_rows(part: Part, size: int) -> sandbox.Answer:
     return (found.null, found.wrong, len(frame)), buffers
 
 
-def read_first(part: Part, size: int) -> sandbox.Answer:
+def read_first(part: Part, size: int) -> sandbox.Reply:
     """In a reader: the start of the first report in a part of a table."""
     table = _scan(Path(part.path), part.format).select(REPORT)
     rows = table.slice(part.start, part.stop - part.start).drop_nulls().head(1).collect()

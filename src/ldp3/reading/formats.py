@@ -16,7 +16,7 @@ from ldp3.reading.opening import PACKED_ENDINGS, WORKBOOKS, Content, content, pl
 from ldp3.reading.options import Format, Reading
 from ldp3.reading.text import open_text
 from ldp3.reading.users import VALUE, Users
-from ldp3.sandbox import Answer, Unreadable, answer, decoded, schema
+from ldp3.sandbox import Reply, Unreadable, decoded, in_reader, schema
 
 ENDINGS: dict[str, Format] = {
     ".txt": "lines",
@@ -97,7 +97,7 @@ def _open_workbook(found: Content, reading: Reading, domain: Collection[str] | N
             f"{found.source}: workbooks need fastexcel: pip install 'ldp3[excel]'; or save the "
             f"sheet as CSV."
         )
-    with answer(sheet_in, found, memory=WORKBOOK) as (sheets, (stream,)):
+    with in_reader(sheet_in, found, memory=WORKBOOK) as (sheets, (stream,)):
         sheet = pl.read_ipc_stream(io.BytesIO(stream))
     rows = [[cell or "" for cell in row] for row in sheet.head(ROWS).iter_rows()]
     titles = titles_of(rows, reading, found.source, domain)
@@ -110,7 +110,7 @@ def _open_workbook(found: Content, reading: Reading, domain: Collection[str] | N
     return Users(name, found.source, frame, first, "row", titles.header, frame, notes=notes)
 
 
-def sheet_in(found: Content) -> Answer:
+def sheet_in(found: Content) -> Reply:
     """In a reader: the names of the sheets of a workbook, and the cells of the first, as text."""
     import fastexcel
 

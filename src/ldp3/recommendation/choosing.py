@@ -49,8 +49,8 @@ CHECKS = 2  # collections on each population for these intervals
 SEARCHES, SEARCHED_ON = 3, 4  # numbers of people that are tried, on so many populations
 
 
-class Answers:
-    """What a contest that is over says."""
+class Adviser:
+    """Says what a contest that is over means for whoever asked."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class Answers:
         self.contest, self.sample = contest, contest.populations.sample
         self._run_by = executor, threads, progress
 
-    def to(self, question: Question) -> Advice:
+    def advice(self, question: Question) -> Advice:
         """The answer for one ε and metric."""
         contest, (epsilon, metric) = self.contest, question
         ex, standing = contest.simulator.experiment, contest.standings[question]

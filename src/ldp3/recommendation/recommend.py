@@ -20,7 +20,7 @@ from ldp3.printing import percent
 from ldp3.progress import Bar, Progress, available_cores
 from ldp3.protocols.base import build_oracle
 from ldp3.recommendation.advice import Recommendation
-from ldp3.recommendation.choosing import Answers
+from ldp3.recommendation.choosing import Adviser
 from ldp3.recommendation.contest import NORMAL, Contest, raw_errors
 from ldp3.recommendation.populations import Populations
 from ldp3.recommendation.requirements import Requirements, Threat, with_designs
@@ -174,8 +174,8 @@ def recommend(
     with progress or Bar() as shown:
         if measure(contest.simulator, executor, threads, contest, shown) is None:
             raise KeyboardInterrupt  # half of a race is no ground for an answer
-        answers = Answers(contest, executor, threads, shown)
-        answered = tuple(answers.to(question) for question in contest.standings)
+        adviser = Adviser(contest, executor, threads, shown)
+        answered = tuple(adviser.advice(question) for question in contest.standings)
     robust = [
         said
         for found in answered

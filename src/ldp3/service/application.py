@@ -21,7 +21,7 @@ from ldp3.collection.report_parts import NO_REPORT, read_lines, sorted_out
 from ldp3.collection.store import FOR_EVER, WINDOW, Entry, hour_now
 from ldp3.collection.wire import LENGTH, OTHER_COLLECTION, TAG_BYTES
 from ldp3.service.ingest import CLOSED, LATER, STOPPING, Ingest
-from ldp3.service.visitors import Limit, forwarded_for
+from ldp3.service.visitors import RateLimit, forwarded_for
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -132,7 +132,12 @@ class Application:
     """The collector, for any ASGI server; `others` answers everything that is not a report."""
 
     def __init__(
-        self, ingest: Ingest, plans: Iterable[Plan], limit: Limit, proxy: str | None, others: App
+        self,
+        ingest: Ingest,
+        plans: Iterable[Plan],
+        limit: RateLimit,
+        proxy: str | None,
+        others: App,
     ) -> None:
         self._ingest, self._limit, self._proxy, self._others = ingest, limit, proxy, others
         self._collections = {

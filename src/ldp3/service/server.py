@@ -15,7 +15,7 @@ from ldp3.errors import InvalidParameter, require
 from ldp3.service.application import Application
 from ldp3.service.ingest import Ingest
 from ldp3.service.pages import Pages, http_error
-from ldp3.service.visitors import Guarded, Limit
+from ldp3.service.visitors import Guarded, RateLimit
 
 MOST_CONNECTIONS = 4096
 GRACE = 10  # seconds for requests that are under way when the server is told to stop
@@ -49,7 +49,7 @@ def application(
         routes=pages.routes(), lifespan=running, exception_handlers={HTTPException: http_error}
     )
     others.router.redirect_slashes = False  # an address has one spelling
-    return Application(ingest, plans, Limit(rate), proxy, others)
+    return Application(ingest, plans, RateLimit(rate), proxy, others)
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -19,14 +19,14 @@ MOST_NETWORKS = 100_000
 DAY = 86_400.0
 
 
-class Limit:
+class RateLimit:
     """A number of requests a second, and ten times as many at once, for each network.
 
     A network is an IPv4 address, or the first 56 bits of one of IPv6. A rate of 0 is no limit.
 
     Examples
     --------
-    >>> limit = Limit(2)
+    >>> limit = RateLimit(2)
     >>> sum(limit.allow("192.0.2.1", now=0.0) for _ in range(100))
     20
     >>> limit.allow("192.0.2.2", now=0.0), limit.allow("192.0.2.1", now=1.0)
