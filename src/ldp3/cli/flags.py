@@ -20,8 +20,8 @@ from ldp3.reading.options import (
     RANGE,
     Column,
     Cut,
+    NumberOrDate,
     Pick,
-    Point,
     Range,
     Reading,
     as_bins,
@@ -282,7 +282,7 @@ def table_columns_in(given: object) -> tuple[Column, ...] | None:
     return as_table_columns(given)
 
 
-def bins_in(given: object) -> Cut | tuple[Point, ...] | None:
+def bins_in(given: object) -> Cut | tuple[NumberOrDate, ...] | None:
     """``20``, ``log:20``, or edges separated by commas."""
     if isinstance(given, str) and "," in given:
         return as_bins(given.split(","))

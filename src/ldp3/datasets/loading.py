@@ -22,7 +22,7 @@ from ldp3.people import Dataset, Table
 from ldp3.plugins import load_plugins
 from ldp3.reading import options
 from ldp3.reading.dataset import read_object, read_path
-from ldp3.reading.options import Decimal, Format, Missing, Pick, Point, Range, Reading
+from ldp3.reading.options import Decimal, Format, Missing, NumberOrDate, Pick, Range, Reading
 from ldp3.reading.several_files import stands_for_files
 from ldp3.reading.users import COUNT, VALUE
 
@@ -44,7 +44,7 @@ def load(
     top: int | None = ...,
     other: str | None = ...,
     pick: Pick | None = ...,
-    bins: int | str | Iterable[Point] | None = ...,
+    bins: int | str | Iterable[NumberOrDate] | None = ...,
     grid: tuple[int, int] | None = ...,
     within: Range | tuple[Range, Range] | None = ...,
     clip: bool = ...,
@@ -85,7 +85,7 @@ def load(
     top: int | None = None,
     other: str | None = None,
     pick: Pick | None = None,
-    bins: int | str | Iterable[Point] | None = None,
+    bins: int | str | Iterable[NumberOrDate] | None = None,
     grid: tuple[int, int] | None = None,
     within: Range | tuple[Range, Range] | None = None,
     clip: bool = False,

@@ -34,7 +34,7 @@ _LOG = np.array([
 
 RELATIVE = 4 * float_info.epsilon  # no root is known better than that
 STEPS = 1_000  # towards a root, at most; a hundred are many
-Point = tuple[float, float]  # a number, and a function there
+Evaluated = tuple[float, float]  # a number, and a function there
 
 
 def exp(x: FloatArray) -> FloatArray:
@@ -100,7 +100,7 @@ def find_root(function: Callable[[float], float], low: float, high: float, withi
     return best
 
 
-def _interpolated(last: Point, best: Point, other: Point) -> float:
+def _interpolated(last: Evaluated, best: Evaluated, other: Evaluated) -> float:
     """The step from the best point to where the line, or the hyperbola, through them is zero."""
     (x_last, f_last), (x_best, f_best), (x_other, f_other) = last, best, other
     if x_last == x_other:

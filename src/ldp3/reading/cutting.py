@@ -17,7 +17,7 @@ from ldp3.errors import InvalidParameter
 from ldp3.people import Dataset
 from ldp3.printing import plural
 from ldp3.reading.counting import DATES, maybe_header
-from ldp3.reading.options import BINS, Cut, Point, Reading
+from ldp3.reading.options import BINS, Cut, NumberOrDate, Reading
 from ldp3.reading.users import (
     COORDINATES,
     COUNT,
@@ -159,7 +159,7 @@ def _ranges(reading: Reading, lines: Sequence[Line]) -> Sequence[Ends | None]:
     return found
 
 
-def _given_edges(given: Sequence[Point], dates: bool) -> Edges:
+def _given_edges(given: Sequence[NumberOrDate], dates: bool) -> Edges:
     """The edges that a person gave; those of dates must be dates."""
     places = [_place(point, dates) for point in given]
     if None in places:
@@ -169,7 +169,7 @@ def _given_edges(given: Sequence[Point], dates: bool) -> Edges:
     return as_edges(given, dates=dates)
 
 
-def _place(point: Point, dates: bool) -> float | None:
+def _place(point: NumberOrDate, dates: bool) -> float | None:
     return days_in(point) if dates else number_in(point)
 
 

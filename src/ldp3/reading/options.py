@@ -30,8 +30,8 @@ Pick = Literal["most_frequent", "first", "last", "random"]
 Missing = Literal["refuse", "drop", "keep"]
 Decimal = Literal[".", ","]
 Scale = Literal["equal", "log", "quantiles"]
-Point = float | str | date  # on a line: a number, a date, or a text that spells one
-Range = tuple[Point, Point]
+NumberOrDate = float | str | date  # or a text that spells one
+Range = tuple[NumberOrDate, NumberOrDate]
 BINS = "a number of bins, quantiles:20, log:20 or rising edges"
 GRID = "rows x columns, such as 15x15"
 RANGE = "low:high, or two of them"
@@ -132,7 +132,7 @@ class Reading:
     top: int | None = None
     other: str | None = None
     pick: Pick | None = None
-    bins: Cut | tuple[Point, ...] | None = None
+    bins: Cut | tuple[NumberOrDate, ...] | None = None
     grid: tuple[int, int] | None = None
     within: tuple[Range, ...] | None = None
     clip: bool = False
@@ -331,7 +331,7 @@ def as_columns(given: object) -> tuple[str | int, ...] | None:
     return columns  # type: ignore[return-value]
 
 
-def as_bins(given: object) -> Cut | tuple[Point, ...] | None:
+def as_bins(given: object) -> Cut | tuple[NumberOrDate, ...] | None:
     """``20``, ``"log:20"`` and ``"quantiles:20"``, or edges.
 
     >>> as_bins("log:20"), as_bins([0, 18, 65])
@@ -391,7 +391,7 @@ def _range(given: object, all_given: object) -> Range:
     return ends[0], ends[1]
 
 
-def _point(given: object, option: str) -> Point:
+def _point(given: object, option: str) -> NumberOrDate:
     given = as_python(given)
     number = isinstance(given, int | float) and not isinstance(given, bool)
     if not number and not isinstance(given, str | date):

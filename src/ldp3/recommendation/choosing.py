@@ -197,7 +197,7 @@ class Adviser:
 
     def _checks(
         self, epsilon: float, chosen: Combination, people: int | None = None
-    ) -> "list[Check]":
+    ) -> "list[SimulatedEstimates]":
         """New collections on likely populations, without attackers and with those of each attack.
 
         With another number of `people`, on a few of them.
@@ -225,7 +225,7 @@ class Adviser:
         assert kept is not None
         truths = {data.name: data.frequencies for data in likely}
         return [
-            Check(
+            SimulatedEstimates(
                 np.array(part["frequencies"].to_list()),
                 np.array([truths[n] for n in part["dataset"]]),
             )
@@ -237,7 +237,7 @@ class Adviser:
 
 
 @dataclass(frozen=True, eq=False)
-class Check:
+class SimulatedEstimates:
     """Estimates of simulated collections, one row each, and the frequencies of honest people."""
 
     estimates: FloatArray
