@@ -86,8 +86,8 @@ class PaleyResponse(PureOracle):
 
     def draw(self, value: int, words: Words) -> int:
         # a word for the choice, then words until one is a number of the chosen kind
-        square, mask = next(words) < self.own, (1 << self.modulus.bit_length()) - 1
-        while (number := next(words) & mask) >= self.modulus or self.is_square[number] != square:
+        square = next(words) < self.own
+        while self.is_square[number := words.below(self.modulus)] != square:
             pass
         return (number - value) % self.modulus
 

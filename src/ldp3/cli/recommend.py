@@ -86,11 +86,12 @@ def recommend(
     budgets, measures = flags.numbers(epsilon), flags.specs("-u", metrics)
     if save is not None and len(budgets) * len(measures) > 1:
         raise InvalidParameter("`save` is for one choice: give one epsilon and one metric.")
-    chosen = flags.specs("-p", protocols)
+    grid = flags.specs("-p", protocols), flags.specs("-m", methods), measures
+    attacks = flags.specs("-a", attack)
     if save is not None:
         require_no_input(save, [*inputs(data), reading.domain, *plugins])
         if reading.columns is None:
-            _require_deployable(chosen, plugins)
+            _require_deployable(grid[0], plugins)
     with flags.announcing_compiling(quiet):
         why, silent = "A recommendation is for one sample", Console(quiet=True)
         users = one_sample(data, reading, plugins, why, silent)  # the answer holds its notes
@@ -101,9 +102,8 @@ def recommend(
                     "`ldp3 run … -p attributes -m attributes --dry-run` tells how long."
                 )
             wanted = Requirements(max_bits, max_decode, unbiased, distribution)
-            asked = chosen, flags.specs("-m", methods), measures
-            threat = Threat(fake_users, flags.specs("-a", attack), targets)
-            _, ex, _ = entered(users, budgets, *asked, population, wanted, seed, plugins, threat)
+            threat = Threat(fake_users, attacks, targets)
+            _, ex, _ = entered(users, budgets, *grid, population, wanted, seed, plugins, threat)
             _dry_run(len(Populations(users, users.n, seed).world_of), ex, threads)
             return
         console = Console(quiet=quiet)
@@ -113,9 +113,7 @@ def recommend(
             found = recommend(
                 users,
                 budgets,
-                chosen,
-                flags.specs("-m", methods),
-                measures,
+                *grid,
                 population=population,
                 confidence=confidence,
                 margin=margin,
@@ -124,7 +122,7 @@ def recommend(
                 unbiased=unbiased,
                 distribution=distribution,
                 fake_users=fake_users,
-                attacks=flags.specs("-a", attack),
+                attacks=attacks,
                 targets=targets,
                 seed=seed,
                 threads=threads,
