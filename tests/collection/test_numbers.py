@@ -1,6 +1,7 @@
 """What people read of collected numbers: one collection, and two compared."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -19,8 +20,10 @@ EDGES = np.linspace(0, 64, 33)
 ASKED = Asked(mean=True, quantiles=[0.5, 0.9], above=[32], below=[16], between=[(16, 32)])
 
 
-def server(histogram: IntArray, seed: int, name: str = "minutes") -> Aggregator:
-    plan = Plan(name, Bins(EDGES.tolist()), "sw", 2.0)
+def server(
+    histogram: IntArray, seed: int, name: str = "minutes", protocol: str = "sw"
+) -> Aggregator:
+    plan = Plan(name, Bins(EDGES.tolist()), protocol, 2.0)
     made = Aggregator(plan)
     rng = stream(seed, name)
     values = np.repeat(np.arange(plan.d), histogram)
@@ -61,6 +64,15 @@ def test_so_few_reports_that_tell_nothing_are_said_to_be_few() -> None:
     assert "too few" not in many
 
 
+def test_a_mixture_that_asked_few_in_bins_says_so_of_shares() -> None:
+    """Ten people in bins is what n = 1,000 leaves them: more than 50 once in 10¹⁵ times."""
+    asked = Asked(mean=True, above=[32])
+    said = told(server(hill(20, 1_000), 0, protocol="resolutions(wave=0.99)"), asked)
+    assert re.search(r"Shares and quantiles were asked of \d+ people only: too few", said.render())
+    half = told(server(hill(20, 1_000), 0, protocol="resolutions(wave=0.5)"), asked)
+    assert "too few" not in half.render()
+
+
 def test_programs_get_days_of_dates_and_are_told_so() -> None:
     plan = Plan("joined", Bins([19723, 19754, 19905, 20089], dates=True), "grr", 4.0)
     made = Aggregator(plan)
@@ -90,6 +102,7 @@ def test_what_heaps_up_at_an_end_and_open_ends_are_said() -> None:
     assert "a bin without an end counts as wide as the one beside it" in said
     assert "The last bin is open" in said
     assert "bin" not in told(made, Asked(above=[10])).render("text")
+    assert "means are of clipped numbers" in told_apart(made, made, Asked(mean=True)).render("text")
 
 
 def test_the_interval_of_a_difference_holds() -> None:
@@ -123,6 +136,22 @@ def test_a_difference_is_said_in_a_sentence_before_it_is_tabled() -> None:
     )
     assert below["low"] <= 0 <= below["high"]
     assert "The mean is lower by" in told_apart(*both[::-1], Asked(mean=True)).render("text")
+
+
+def test_a_difference_stays_within_what_it_can_be_and_says_of_whom_too_few_were_asked() -> None:
+    many = server(hill(20, 20_000), 2, "before")
+    ends = []
+    for seed in range(10):
+        few = server(hill(23, 1), seed)
+        answer = told_apart(few, many, Asked(mean=True, above=[32]), called=("new", "old"))
+        mean, share = answer.data["answers"].iter_rows(named=True)
+        assert (share["low"], share["high"]) == (-1, 1)
+        assert -62 <= mean["low"] < mean["high"] <= 62
+        ends += [mean["low"], mean["high"]]
+    assert {-62, 62} & set(ends)
+    said = answer.render("text", 1_000)
+    assert "new: All of this was asked of 1 person only: too few for the normal law" in said
+    assert "old: " not in said
 
 
 def test_only_the_same_values_are_compared() -> None:

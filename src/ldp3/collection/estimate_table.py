@@ -23,6 +23,7 @@ from ldp3.noise import PureNoise
 from ldp3.postprocessing.base import WHY, PostProcessor, build_method
 from ldp3.printing import plural
 from ldp3.results import names
+from ldp3.schemes.resolutions import JoinedNoise
 from ldp3.tables import TableNoise
 from ldp3.types import Estimate
 
@@ -238,12 +239,14 @@ def _remarks(method: str, level: float, between: bool) -> list[str]:
 
 def too_few(estimate: Estimate) -> list[str]:
     """Whether intervals by the normal law are not to be trusted."""
-    asked, noise = estimate.n, estimate.noise
+    what, asked, noise = "All of this was", estimate.n, estimate.noise
     if isinstance(noise, TableNoise):
         asked = noise.tables.people(noise.attributes)
+    elif isinstance(noise, JoinedNoise) and asked >= FEW_PEOPLE:
+        what, asked = "Shares and quantiles were", noise.in_bins
     if asked >= FEW_PEOPLE:
         return []
-    only = f"All of this was asked of {plural(asked, 'person')} only"
+    only = f"{what} asked of {plural(asked, 'person')} only"
     return [f"{only}: too few for the normal law, so that intervals may be too short."]
 
 

@@ -8,6 +8,7 @@ from math import hypot, isinf
 from statistics import NormalDist
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from ldp3.answers import Answer, PrintedColumn, table
@@ -147,7 +148,7 @@ def told_apart(
     rows = []
     for question, on_line, ask in asked.each(domain):
         one, two = (ask(each, level=confidence) for each in both)
-        low, high = _apart(ask, both, confidence)
+        low, high = _apart(ask, both, confidence, on_line)
         rows.append((question, on_line, one.value, two.value, one.value - two.value, low, high))
     keys = "question", "on_line", "first", "second", "difference", "low", "high"
     frame = pl.DataFrame(rows, schema=keys, orient="row")
@@ -158,8 +159,14 @@ def told_apart(
         f"({NORMAL})"
     )
     grid = _table(frame, {key: key for key in keys[2:]}, domain, title)
-    about["remarks"] = _left_out(domain)
-    name = about["first"]["collection"]
+    remarks = _left_out(domain)
+    for side, estimate in zip(("first", "second"), estimates, strict=True):
+        remarks += [f"{about[side]['collection']}: {said}" for said in too_few(estimate)]
+    if asked.mean and _open(domain):
+        remarks.append(
+            "Bins without an end count as wide as those beside: means are of clipped numbers."
+        )
+    about["remarks"], name = remarks, about["first"]["collection"]
     verdict = " ".join(_changed(row, domain, name) for row in frame.iter_rows(named=True))
     parts = [verdict, grid, *about["remarks"]]
     return Answer(parts, {**about, "answers": frame.drop("on_line")})
@@ -176,8 +183,10 @@ def _changed(row: dict[str, Any], domain: Domain, first: str) -> str:
     return f"The {row['question']} is {more} by {near:,.4g} to {far:,.4g}{unit} in {first}."
 
 
-def _apart(ask: Ask, both: Sequence[Questions], confidence: float) -> tuple[float, float]:
-    """Ends of the interval of a difference.
+def _apart(
+    ask: Ask, both: Sequence[Questions], confidence: float, on_line: bool
+) -> tuple[float, float]:
+    """Ends of the interval of a difference, within what it can be.
 
     Errors of two collections are independent, so that their variances add up. A quantile has none:
     the intervals of both hold at once, each with half of the doubt.
@@ -186,7 +195,9 @@ def _apart(ask: Ask, both: Sequence[Questions], confidence: float) -> tuple[floa
     if one.std is None or other.std is None:
         return one.low - other.high, one.high - other.low
     half = -NormalDist().inv_cdf((1 - confidence) / 2) * hypot(one.std, other.std)
-    return one.value - other.value - half, one.value - other.value + half
+    apart, line = one.value - other.value, both[0].line.line
+    most = float(np.ptp(line)) if on_line and line is not None else 1.0
+    return max(min(apart, most) - half, -most), min(max(apart, -most) + half, most)
 
 
 def _table(frame: pl.DataFrame, heads: dict[str, str], domain: Domain, title: str) -> Any:
@@ -227,10 +238,9 @@ def _remarks(domain: Domain, processed: FloatArray) -> list[str]:
     """What must be known of the ends of a range to read a mean."""
     if not isinstance(domain, Bins):
         return []
-    opens = any(map(isinf, domain.edges))
     far = f"{max(high - low for low, high in pairwise(domain.edges)) / 2:,.4g}"
     inner = f", up to {far}{' days' if domain.in_days else ''} off"
-    if opens:
+    if _open(domain):
         inner = ", and a bin without an end counts as wide as the one beside it"
     said = [f"A mean takes everybody at the middle of a bin{inner}."]
     if all(isinf(edge) or edge == round(edge) for edge in domain.edges):
@@ -248,3 +258,8 @@ def _remarks(domain: Domain, processed: FloatArray) -> list[str]:
                 f"the mean."
             )
     return said
+
+
+def _open(domain: Domain) -> bool:
+    """Whether a bin has no end, so that numbers beyond it count as in the bin that was there."""
+    return isinstance(domain, Bins) and any(map(isinf, domain.edges))

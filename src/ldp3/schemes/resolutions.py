@@ -377,6 +377,12 @@ class JoinedNoise(Noise):
     def correlated(self) -> bool:
         return True
 
+    @property
+    def in_bins(self) -> int:
+        """How many people were asked in bins, and so tell of more than the mean."""
+        assert self.join is not None
+        return round(sum(n for _, _, n in self.join.levels))
+
     def variance(self, frequencies: FloatArray) -> FloatArray:
         """Variance of the estimates, if these are the frequencies.
 
