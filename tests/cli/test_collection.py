@@ -252,6 +252,10 @@ def test_a_goal_chooses_the_protocol_and_says_why(folder: Path, run: Run) -> Non
         ("plan -p sw --goal mean -e 1 --bins 9 --within 0:9 -o x.json", "and not both"),
         ("plan -e 1 --bins 9 --within 0:9 -o x.json", "A protocol is needed"),
         ("plan --goal mean -e 1 --domain pages.txt -o x.json", "goes by an order, and"),
+        (
+            "plan --goal mean -e 1 --domain pages.txt --ordered -o x.json",
+            "--goal mean needs numbers",
+        ),
     ):
         code, _, err = run(wrong)
         assert code == 2

@@ -44,5 +44,16 @@ def test_a_protocol_that_needs_an_order_is_refused_or_left_out_as_well(
     assert "GRR does not apply to colours: labels without an order." in usual.notes
 
 
+def test_who_compares_by_an_order_that_no_protocol_goes_by_is_told_which_do() -> None:
+    def told(data: Dataset, protocols: str | list[str], metric: str) -> bool:
+        return any("compare sw" in n for n in simulator(data, 1, protocols, "none", metric).notes)
+
+    assert told(BINS, "paper", "emd")
+    assert not told(BINS, "paper", "l1")
+    assert not told(LABELS, "paper", "emd")
+    assert not told(BINS, "all", "emd")
+    assert not told(BINS, ["grr", "oue"], "emd")  # chosen
+
+
 def test_order_survives_being_scaled() -> None:
     assert BINS.scaled(100).ordered

@@ -136,6 +136,11 @@ def plan(
         values = _attributes(columns, console)
     else:
         values = _values(domain, domain_size, bins, grid, within, other, ordered, console)
+    if goal == "mean" and values.ordered and values.line is None:
+        raise InvalidParameter(
+            f"--goal mean needs numbers, and {values.form} have no place on a line: take --goal "
+            f"quantiles."
+        )
     if clip:
         if not isinstance(values, Bins):
             raise InvalidParameter("--clip is for --bins of numbers: leave it out.")

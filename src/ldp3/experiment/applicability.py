@@ -11,7 +11,7 @@ from ldp3.domain import GoesByOrder
 from ldp3.errors import InvalidParameter
 from ldp3.experiment.grid import Choice, Experiment
 from ldp3.people import Dataset, Marginals
-from ldp3.protocols.base import FrequencyOracle
+from ldp3.protocols.base import MIXTURE, FrequencyOracle
 from ldp3.results import names
 from ldp3.results.axes import Cell
 from ldp3.schemes.attributes import RecordScheme
@@ -86,6 +86,7 @@ def notes(simulator: "Simulator") -> list[str]:
             *_attacks_left_out(simulator),
             *_methods_left_out(simulator),
             *_metrics_by_order(simulator),
+            *_order_unused(simulator),
             *_without_limit(simulator),
         ]
     )
@@ -153,6 +154,20 @@ def _metrics_by_order(simulator: "Simulator") -> list[str]:
     return [
         f"{', '.join(wanting)} {goes} by the order of the values, but those{which} are labels "
         f"without one; `ordered` if their order means something."
+    ]
+
+
+def _order_unused(simulator: "Simulator") -> list[str]:
+    """That nothing here is made for numbers, where nobody chose the protocols."""
+    chosen = any(choice.asked for choice in simulator.experiment.protocols)
+    by_order = any(simulator.oracle(cell).needs_order for cell in simulator.every_cell)
+    lines = [name for name, data in simulator.datasets.items() if data.domain.in_line]
+    built = next(iter(simulator.metrics.values()))
+    if chosen or by_order or not lines or not any(metric.needs_order for metric in built):
+        return []
+    return [
+        f"{', '.join(lines)}: the values have an order, which none of these protocols goes by: "
+        f"compare sw and {MIXTURE}, with the method adaptive_em, too."
     ]
 
 
