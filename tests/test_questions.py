@@ -127,7 +127,9 @@ def test_the_ends_of_an_interval_are_values_that_there_are() -> None:
         (lambda: known(GRADES).share(above="hgih"), "Did you mean 'high'"),
         (lambda: known().share(above=15), "15 lies inside a bin.*: take 10 or 20"),
         (lambda: known().share(above=15, below=20), "one of `above`, `below` and `between`"),
-        (lambda: known().share(between=(20, 10)), "from a number to a larger one"),
+        (lambda: known().share(between=(20, 10)), "to a larger one, got one from 20 to 10"),
+        (lambda: known().share(between=(20,)), "between two places takes both"),  # type: ignore[arg-type]
+        (lambda: known().share(between=20), "between two places takes both"),  # type: ignore[arg-type]
         (lambda: known().quantile(1.5), "must be between 0 and 1"),
         (lambda: known().mean(level=1.0), "must be between 0 and 1"),
         (lambda: known(Labels(["a", "b", "c"])).mean(), "goes by an order, and 3 labels have none"),

@@ -123,10 +123,18 @@ class Questions:
         """
         if sum(given is not None for given in (above, below, between)) != 1:
             raise InvalidParameter("A share needs one of `above`, `below` and `between`.")
-        low, high = between if between is not None else (above, below)
+        low, high = above, below
+        if between is not None:
+            two = isinstance(between, tuple | list) and len(between) == 2
+            require(two, "A share", "between two places takes both, as in (18, 65)", between)
+            low, high = between
         start = -inf if low is None else self.line.point(low)
         end = inf if high is None else self.line.point(high)
-        require(start < end, "A share", "is of a range from a number to a larger one", between)
+        if not start < end:
+            raise InvalidParameter(
+                f"A share is of a range from a number to a larger one, got one "
+                f"{range_said(self.line, low, high)}."
+            )
         chosen = self._from(start) & ~self._from(end)
         if chosen.all() or not chosen.any():
             which = "Every" if chosen.all() else "No"

@@ -1,4 +1,5 @@
 import csv
+import json
 import os
 import re
 import signal
@@ -241,6 +242,16 @@ def test_list_shows_parameters_and_references(ldp3_: Command) -> None:
     only = ldp3_("list", "metrics").out
     assert "l1" in only
     assert "grr" not in only
+
+
+def test_what_goes_by_an_order_or_refuses_errors_that_hang_together_says_so(ldp3_: Command) -> None:
+    rows = json.loads(ldp3_("list", "protocols", "methods", "--format", "json").out)["things"]
+    suits = {row["name"]: row["suits"] for row in rows}
+    apart = "Not for sw and resolutions, whose errors hang together."
+    assert suits["sw"] == suits["adaptive_em"] == suits["isotonic"] == "For values in order."
+    assert suits["multiscale_ordered"] == f"For values in order. {apart}"
+    assert suits["norm_sub"] == suits["power"] == apart
+    assert suits["em"] == suits["oue"] == ""
 
 
 def test_convert_writes_what_run_reads(ldp3_: Command, tmp_path: Path) -> None:

@@ -88,12 +88,25 @@ def _described(kind: str, cls: type) -> dict[str, str]:
         "name": name_of(cls),
         "parameters": f"({', '.join(tuned)})" if tuned else "",
         "summary": f"{summary(cls)}.",
+        "suits": _suits(cls),
         "instead": getattr(cls, "instead", ""),
         "reference": reference(cls),
     }
 
 
+def _suits(cls: type) -> str:
+    """Which values it is for, and which errors: those of some protocols hang together."""
+    said = ["For values in order."] if getattr(cls, "needs_order", False) else []
+    if not getattr(cls, "takes_covariance", True):
+        said.append("Not for sw and resolutions, whose errors hang together.")
+    return " ".join(said)
+
+
 def _lines(row: dict[str, str]) -> list[str]:
     instead = row.get("instead", "")
-    lines = [f"Not in `all`: take {instead}." if instead else "", row.get("reference", "")]
+    lines = [
+        row.get("suits", ""),
+        f"Not in `all`: take {instead}." if instead else "",
+        row.get("reference", ""),
+    ]
     return [row["summary"], *filter(None, lines)]

@@ -137,7 +137,7 @@ class PostProcessor(ABC):
         if oracle.correlated and not self.takes_covariance:
             raise InvalidData(
                 f"{type(self).__name__}: takes the errors of different values for independent, "
-                f"which those of this protocol are not: use adaptive_em, em or none."
+                f"which those of this protocol are not: use adaptive_em, isotonic, em or none."
             )
         if not self.applies(oracle):
             raise InvalidData(f"{type(self).__name__}: the protocol must have {self.needs}.")
