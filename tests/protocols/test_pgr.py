@@ -230,3 +230,18 @@ def test_a_tally_that_its_reports_cannot_give_is_refused() -> None:
 def test_factors_are_primes() -> None:
     assert prime_factors(2**22 - 1) == [3, 23, 89, 683]
     assert prime_factors(1) == []
+
+
+@pytest.mark.parametrize(("epsilon", "d"), [(1.0, 16), (2.0, 64), (3.0, 256)])
+def test_the_channel_is_the_incidence_whatever_the_length_of_its_transforms(
+    epsilon: float, d: int
+) -> None:
+    oracle = PGR(epsilon, d)
+    points, blind = oracle.points, oracle.blind / WORDS
+    once = prime_factors(points)[-1] <= 31
+    assert (oracle.channel._length == points) == once == (d == 16)
+    inside = oracle.geometry.members[np.add.outer(np.arange(points), np.arange(d)) % points]
+    law = (1 - blind) / oracle.k * inside + blind / points
+    held, told = stream(0).normal(size=(2, d)), stream(1).normal(size=(2, points))
+    np.testing.assert_allclose(oracle.channel.forward(held), held @ law.T, atol=1e-12)
+    np.testing.assert_allclose(oracle.channel.backward(told), told @ law, atol=1e-12)

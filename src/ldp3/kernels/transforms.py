@@ -115,7 +115,7 @@ def correlation(counts: IntArray, members: BoolArray, size: int) -> IntArray:
 
 def _correlated(piece: IntArray, around: BoolArray, size: int) -> IntArray:
     step = -(-len(piece) // -(-len(piece) // max(size, _FEW)))
-    length = _smooth(step + size - 1)
+    length = smooth(step + size - 1)
     product = np.zeros(length // 2 + 1, dtype=np.complex128)
     for start in range(0, len(piece), step):
         spectrum = np.fft.rfft(piece[start : start + step], length)
@@ -144,10 +144,10 @@ def _pieces(numbers: IntArray, digits: int) -> list[IntArray]:
     return [*pieces, numbers]
 
 
-def _smooth(least: int) -> int:
+def smooth(least: int) -> int:
     """The first number from `least` on without prime factors above 5: FFTs are fast there.
 
-    >>> _smooth(1023)
+    >>> smooth(1023)
     1024
     """
     best = 1 << (least - 1).bit_length()

@@ -21,12 +21,13 @@ from ldp3.protocols.base import histogram_chunk
 from ldp3.protocols.design import Design, require_design
 from ldp3.protocols.layout import Code
 from ldp3.protocols.pure import PureOracle
-from ldp3.protocols.singer import Geometry, dimension, geometry, is_prime_power
+from ldp3.protocols.singer import Geometry, dimension, geometry, is_prime_power, prime_factors
 from ldp3.protocols.subset_selection import subset_risk
 from ldp3.randomness import WORDS, Words, ceil_threshold, exp
 from ldp3.types import Tally
 
 MOST_POINTS = 2**28
+FAST = 31  # the largest prime by which transforms are still fast
 DOUBLING = 0.005  # share of the variance that half as many points are worth
 
 
@@ -229,22 +230,34 @@ class Hyperplanes(LinearChannel):
         return (held - q * weights.sum(axis=-1, keepdims=True)) / (p - q)
 
     def _correlated(self, weights: FloatArray, kernel: NDArray[np.complex128]) -> FloatArray:
-        """For each hyperplane the sum over points, or the other way round, weighted by a kernel."""
-        spectrum = np.fft.rfft(weights, self.oracle.points)
+        """For each hyperplane the sum over points, or the other way round, weighted by a kernel.
+
+        Of a longer transform than once around, results are right as far as they are used: all for
+        d weights, d for all.
+        """
+        spectrum = np.fft.rfft(weights, self._length)
         np.conjugate(spectrum, out=spectrum)
         spectrum *= kernel
-        return np.fft.irfft(spectrum, self.oracle.points)
+        return np.fft.irfft(spectrum, self._length)[..., : self.oracle.points]
+
+    @cached_property
+    def _length(self) -> int:
+        """Of transforms: once around, or where a large prime makes that slow, as far as is used."""
+        points = self.oracle.points
+        fast = prime_factors(points)[-1] <= FAST
+        return points if fast else transforms.smooth(points + self.oracle.d - 1)
 
     @cached_property
     def _members(self) -> NDArray[np.complex128]:
-        return np.fft.rfft(self.oracle.geometry.members)
+        around = np.resize(self.oracle.geometry.members, self.oracle.points + self.oracle.d - 1)
+        return np.fft.rfft(around[: self._length], self._length)
 
     @cached_property
     def _laws(self) -> NDArray[np.complex128]:
         """The same for the probability of each report, which adds what blind people send."""
         blind = self.oracle.blind / WORDS
         laws = (1 - blind) / self.oracle.k * self._members
-        laws[0] += blind  # as much to every report
+        laws[0] += blind * self._length / self.oracle.points  # as much to every report
         return laws
 
 
