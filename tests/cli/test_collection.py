@@ -644,7 +644,7 @@ MISTAKES = {
     "estimate empty.json": "no report was counted",
     "estimate counts.json --confidence 95": "--confidence: must be between 0 and 1",
     "estimate counts.json -m norm_sup": "Did you mean 'norm_sub'",
-    "estimate counts.json -o e.xlsx": "an estimate is written to",
+    "estimate counts.json -o e.xlsx": "to .html, .svg, .png, .pdf",
 }
 
 

@@ -1,5 +1,6 @@
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from ldp3.domain import Labels
 from ldp3.errors import LDPError
 from ldp3.people import Dataset
 from ldp3.progress import Progress
-from ldp3.recommendation.advice import CODE, Recommendation
+from ldp3.recommendation.advice import CODE, Recommendation, _open
 
 ALPHA = 1e-6
 SIXTEEN = Labels([f"v{v}" for v in range(16)])
@@ -291,3 +292,10 @@ def test_a_plan_may_need_a_plug_in() -> None:
     plugin = Path(__file__).parents[2] / "examples" / "plugins" / "paley_response.py"
     found = ldp3.recommend(DATA, 1, "paley_response", "norm_sub", plugins=[plugin])
     assert found.plan(DATA.domain, [plugin]).protocol == "paley_response"
+
+
+def test_a_choice_errs_more_than_another_and_no_other_errs_500_percent_less() -> None:
+    found: Any = SimpleNamespace(population=100, sample=100)
+    advice: Any = SimpleNamespace(disagreement=5.0, metric="emd")
+    (said,) = _open(found, advice)
+    assert "this choice errs 500 % more than another" in said

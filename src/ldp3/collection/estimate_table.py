@@ -128,7 +128,10 @@ class CollectionEstimate:
     def save(self, path: Path) -> None:
         """Write a .csv, .json or .parquet file."""
         if path.suffix not in WRITTEN:
-            raise InvalidParameter(f"{path}: an estimate is written to {', '.join(WRITTEN)}.")
+            raise InvalidParameter(
+                f"{path}: an estimate is written to {', '.join(WRITTEN)}, and by `ldp3 estimate` "
+                f"to .html, .svg, .png, .pdf."
+            )
         with whole_file(path) as temporary:
             if path.suffix == ".parquet":
                 self.table.write_parquet(temporary)

@@ -252,8 +252,8 @@ def _open(found: Recommendation, advice: Advice) -> Iterator[str]:
     if advice.disagreement > DISAGREE:
         yield (
             f"The sample leaves open how alike frequencies are; if it is otherwise than most "
-            f"likely, another choice errs {percent(advice.disagreement)} less. A larger sample "
-            f"would tell."
+            f"likely, this choice errs {percent(advice.disagreement)} more than another. A larger "
+            f"sample would tell."
         )
     if advice.metric == "kl" and found.population >= RARE * found.sample:
         yield "KL lives on rare values, of which so small a sample says little."
