@@ -82,7 +82,8 @@ class CollectionEstimate:
         values |= {"low": low, "high": high, "processed": processed}
         if between is not None:
             values |= {"processed_low": between[0], "processed_high": between[1]}
-        until = estimate.until(confidence)
+        # all at once by Bonferroni, as the intervals of single values
+        until = estimate.until(1 - (1 - confidence) / (estimate.d if simultaneous else 1))
         if until is not None:
             up_to = np.cumsum(processed)
             values |= {"up_to": up_to, "up_to_low": until.low, "up_to_high": until.high}
@@ -174,7 +175,7 @@ class CollectionEstimate:
         about = self.about
         each, meaning = "all at once" if about["simultaneous"] else "each", str(about["interval"])
         if not about["single"]:  # people see the intervals of other numbers
-            each, meaning = "each", meaning.replace("frequency", "share up to each value")
+            meaning = meaning.replace("frequency", "share up to each value")
         protocol = names.protocol(str(about["protocol"]))
         many = plural(about["n"], "report")  # type: ignore[arg-type]
         of = " × ".join(about["attributes"])  # type: ignore[arg-type]
@@ -221,7 +222,7 @@ def _marks(above: BoolArray | None, method: str, n: int, level: float) -> str:
     column = "frequency" if method == "none" else names.method(method)
     people = f"The column people is {n:,} times the column {column}."
     if above is None:
-        return f"{people} Low and high: the interval of the unbiased share up to here, each."
+        return f"{people} Low and high: the interval of the unbiased share up to here."
     return (
         f"{standing(above)}: with confidence {level:.4g} for all of these at once, somebody holds "
         f"them. {people}"

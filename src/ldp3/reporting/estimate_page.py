@@ -44,7 +44,7 @@ def estimate_context(
     """What goes into the table, in the order of the domain or by frequency; `most` rows of it."""
     about, table = answer.about, answer.table.with_row_index("place")
     single = about["single"]
-    each = "for all values at once" if about["simultaneous"] and single else "each"
+    each = "for all values at once" if about["simultaneous"] else "each"
     left_out = ", ".join(f"{count:,} {reason}" for reason, count in about["refused"].items())
     drawn = ("high", "processed") if single else ("processed",)
     top = max(float(x) for name in drawn for x in table[name]) or 1.0
