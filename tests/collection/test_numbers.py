@@ -10,6 +10,7 @@ from scipy.stats import binom
 import ldp3
 from ldp3 import Aggregator, Bins, Plan, stream
 from ldp3.arrays import IntArray
+from ldp3.collection.differences import CollectionDifference
 from ldp3.collection.estimate_table import CollectionEstimate
 from ldp3.collection.numbers import Asked, told, told_apart
 from ldp3.display import distribution
@@ -164,8 +165,10 @@ def test_only_the_same_values_are_compared() -> None:
 
 
 def test_who_looks_at_single_values_is_told_what_to_ask_instead() -> None:
-    said = CollectionEstimate.of(server(hill(20, 1_000), 1)).render("text")
-    assert "SW tells where people lie, and little of single values" in said
+    both = server(hill(20, 1_000), 1), server(hill(20, 1_000), 2)
+    for told_of_single in (CollectionEstimate.of(both[0]), CollectionDifference.of(*both)):
+        said = told_of_single.render("text")
+        assert "SW tells where people lie, and little of single values" in said
 
 
 def test_values_in_order_are_shown_in_it_as_bars_and_by_what_lies_up_to_them() -> None:

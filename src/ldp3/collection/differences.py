@@ -12,6 +12,7 @@ import polars as pl
 from ldp3.answers import Answer, PrintedColumn, table
 from ldp3.arrays import FloatArray
 from ldp3.collection.aggregator import Aggregator
+from ldp3.collection.estimate_table import little_of_single_values
 from ldp3.domain import Records
 from ldp3.errors import InvalidData, require, require_share
 from ldp3.printing import number
@@ -159,6 +160,7 @@ class CollectionDifference:
             **both_sides(first, second, called, attributes),
             "confidence": confidence,
             "simultaneous": simultaneous,
+            "remarks": little_of_single_values(estimates[0], first.plan.protocol),
         }
         return cls(pl.DataFrame(values), about)
 
@@ -181,7 +183,7 @@ class CollectionDifference:
         ]
         said = self._said(int(away["away"].sum()))
         grid = table(away, shown, title=title)
-        return Answer([said, grid], {**self.about, "values": self.table})
+        return Answer([said, grid, *self.about["remarks"]], {**self.about, "values": self.table})
 
     def render(self, format: str = "text", width: int | None = None) -> str:
         """As text, Markdown, LaTeX, JSON or CSV; `width` is the terminal's."""

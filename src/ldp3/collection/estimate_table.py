@@ -93,11 +93,7 @@ class CollectionEstimate:
         nobody = int((high == 0).sum())
         remarks = _certain(estimate, nobody, domain.labels, confidence) if single else []
         remarks += _remarks(spec, confidence, between is not None)
-        if estimate.correlated:
-            remarks.append(
-                f"{names.protocol(plan.protocol)} tells where people lie, and little of single "
-                f"values: ask for `mean`, `quantiles`, `above`, `below` or `between`."
-            )
+        remarks += little_of_single_values(estimate, plan.protocol)
         remarks += [] if estimate.noise.guaranteed else too_few(estimate)
         claim, shuffled = plan.shuffled, None
         if claim is not None:
@@ -239,6 +235,15 @@ def _remarks(method: str, level: float, between: bool) -> list[str]:
             f"true frequency. For a single value only low and high promise it."
         )
     return said
+
+
+def little_of_single_values(estimate: Estimate, protocol: str) -> list[str]:
+    """What to ask instead of a protocol that goes by an order."""
+    said = (
+        f"{names.protocol(protocol)} tells where people lie, and little of single values: ask for "
+        f"`mean`, `quantiles`, `above`, `below` or `between`."
+    )
+    return [said] if estimate.correlated else []
 
 
 def too_few(estimate: Estimate) -> list[str]:
