@@ -151,21 +151,39 @@ def test_reports_of_no_group_or_with_stray_bytes_are_refused(lots: Lots) -> None
             lots.aggregate(bad)
 
 
+@dataclass(frozen=True)
+class Wide(Lots):
+    """One group for each of 40 attributes."""
+
+    most_values = 2**63 - 1
+    shape: tuple[int, ...] = (2,) * 40
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        grr = ldp3.oracle("grr", epsilon=self.epsilon, d=2)
+        shares = whole_shares([1] * 40)
+        return tuple(Group(View(((a, None),)), s, grr) for a, s in enumerate(shares))
+
+
 def test_records_beyond_32_bits_are_dealt_out_without_a_histogram() -> None:
-    @dataclass(frozen=True)
-    class Wide(Lots):
-        most_values = 2**63 - 1
-        shape: tuple[int, ...] = (2,) * 40
-
-        @cached_property
-        def groups(self) -> tuple[Group, ...]:
-            grr = ldp3.oracle("grr", epsilon=self.epsilon, d=2)
-            shares = whole_shares([1] * 40)
-            return tuple(Group(View(((a, None),)), s, grr) for a, s in enumerate(shares))
-
     scheme = Wide(1.0, prod((2,) * 40))
     records = np.array([[1] * 40, [0] * 40])
     tally = scheme.simulate_records(records, np.array([10**9, 1]), ldp3.stream(0))
     assert tally.n == 10**9 + 1
     assert scheme.records([2**40 - 1]).tolist() == [[1] * 40]
     assert scheme.valid(scheme.perturb(np.array([2**40 - 1] * 9), ldp3.stream(0))).all()
+
+
+def test_everybody_is_dealt_to_one_group_whether_few_or_many_hold_a_record() -> None:
+    scheme, rng = Wide(1.0, 2**40), ldp3.stream(3)
+    records = np.stack(np.unravel_index(np.arange(600), scheme.sizes), axis=1)
+    counts = np.resize([1, 3, 10, 11, 500, 0], 600)  # up to ten people have lots of their own
+    held = np.zeros((40, 600), dtype=np.int64)
+    for own, (some, people) in zip(held, scheme._dealt(records, counts, rng), strict=True):
+        np.add.at(own, np.ravel_multi_index(tuple(some.T), scheme.sizes), people)
+    assert held.sum(axis=0).tolist() == counts.tolist()
+    for kind in np.unique(counts[counts > 0]):
+        mine = counts == kind
+        p = binomial_p(held[:, mine].sum(axis=1), int(counts[mine].sum()), 1 / 40)
+        assert p.min() > FALSE_ALARM / 200
+    assert scheme.simulate_records(records, counts, rng).n == counts.sum()

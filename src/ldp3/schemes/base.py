@@ -38,6 +38,7 @@ from ldp3.types import Tally
 MOST_GROUPS = 2**16  # so that two bytes number them
 FEW = 128  # groups, up to which a lot is held against the bound of each
 AT_ONCE = 2**22  # numbers of people in records and groups, while records are dealt out
+A_LOT = 4  # what one takes, in groups over which the people of a record are split
 SMALL = 2**17  # entries of a channel that is written down
 
 
@@ -287,8 +288,12 @@ class Scheme(FrequencyOracle):
         """The tally of people with these distinct records, however many each of them has."""
         require_generator(self, rng)
         held = [np.zeros(group.oracle.d, dtype=np.int64) for group in self.groups]
-        for some, dealt in self._dealt(records, counts, rng):
-            for own, group, people in zip(held, self.groups, dealt.T, strict=True):
+        step = max(1, AT_ONCE // len(self.groups))
+        for start in range(0, len(records), step):
+            part = slice(start, start + step)
+            for own, group, (some, people) in zip(
+                held, self.groups, self._dealt(records[part], counts[part], rng), strict=True
+            ):
                 np.add.at(own, group.view.cells(self.sizes, some), people)
         groups = zip(self.groups, held, strict=True)
         return self.join([group.oracle.simulate(own, rng) for group, own in groups])
@@ -296,11 +301,18 @@ class Scheme(FrequencyOracle):
     def _dealt(
         self, records: IntArray, counts: IntArray, rng: np.random.Generator
     ) -> Iterator[tuple[IntArray, IntArray]]:
-        """Some records at a time, and how many of their people are in each group."""
-        shares, step = [g.share / WORDS for g in self.groups], max(1, AT_ONCE // len(self.groups))
-        for start in range(0, len(records), step):
-            part = slice(start, start + step)
-            yield records[part], rng.multinomial(counts[part], shares)
+        """For each group, records and how many of their people are in it.
+
+        People of a record are split at once, but where they are few everybody has a lot.
+        """
+        few = counts * A_LOT <= len(self.groups)
+        many = records[~few]
+        split = rng.multinomial(counts[~few], [g.share / WORDS for g in self.groups])
+        each = np.repeat(np.flatnonzero(few), counts[few])
+        lots = rng.integers(0, WORDS - 1, len(each), dtype=np.uint64, endpoint=True)
+        for number, mine in enumerate(places(self._chosen(lots), len(self.groups))):
+            alone = records.take(each.take(mine), axis=0)
+            yield np.concatenate([many, alone]), np.append(split[:, number], np.ones_like(mine))
 
     # what it says of itself
 
