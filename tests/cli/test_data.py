@@ -191,6 +191,8 @@ def test_a_hyphen_is_standard_input(run: Run, command: list[str]) -> None:
         ("run -d two.csv --columns page", "--columns reads several together, and ['page'] is one"),
         ("run -d two.csv --columns page,country --top 2", "--top: of which column?"),
         ("run -d two.csv --columns page(to=2) country", "page has no option 'to'. Did you mean"),
+        ("run -d two.csv --columns page(top=2;) country", "(top=20), (bins=[0, 18, 65]) or"),
+        ("run -d two.csv --columns page(1=f) country", "has no column 'page(1=f)'"),
         ("run -d two.csv --columns none.toml", "none.toml: No such file"),
         ("attack infer -d two.csv --columns page country -e 1 -q", "has several attributes, page"),
     ],

@@ -267,19 +267,32 @@ def table_columns_in(given: object) -> tuple[Column, ...] | None:
     One argument alone may be several names, with commas between them.
     """
     if isinstance(given, list) and all(isinstance(one, str) for one in given):
-        from ldp3.specs import parse, split
+        from ldp3.specs import split
 
         words = split(given[0], ",") if len(given) == 1 else given  # a name may have a comma
         if len(words) == 1 and words[0].endswith(".toml"):
             return as_table_columns(words[0])
         found: list[Column] = []
         for word in words:
-            # parentheses without an equals sign belong to a name: "income (USD)"
-            own = re.fullmatch(r"(.*?)\s*(\([^()]*=.*\))\s*", word)
-            name, how = (own[1], parse(f"column{own[2]}")[1]) if own else (word, {})
-            found += as_table_columns({name: how}) or ()
+            # parentheses without a word and an equals sign belong to a name: "income (USD)"
+            own = re.fullmatch(r"(.*?)\s*(\(\s*[^\W\d][\w-]*\s*=.*\))\s*", word)
+            found += as_table_columns({own[1]: _how(own[2])} if own else [word]) or ()
         return tuple(found)
     return as_table_columns(given)
+
+
+def _how(options: str) -> dict[str, Any]:
+    """What stands behind the name of a column, in parentheses."""
+    from ldp3.specs import parse
+
+    try:
+        return parse(f"column{options}")[1]
+    except InvalidParameter:
+        raise InvalidParameter(
+            f"`columns`: options have names, and dates quotes, as in (top=20), (bins=[0, 18, 65]) "
+            f"or (bins=['2026-01-01', '2026-07-01']), got {short(options)}; a name with an equals "
+            f"sign goes into a .toml file."
+        ) from None
 
 
 def bins_in(given: object) -> Cut | tuple[NumberOrDate, ...] | None:
