@@ -2,7 +2,7 @@
 
 from functools import partial
 from itertools import combinations, product
-from math import exp
+from math import comb, exp
 
 import numpy as np
 import pytest
@@ -112,3 +112,10 @@ def test_groups_are_few_and_their_shares_are_not_tiny() -> None:
 def test_a_table_with_too_many_cells_is_refused() -> None:
     with pytest.raises(InvalidParameter, match="merge values"):
         _ = Groups(1.0, 4_000_000, (2_000, 2_000)).groups
+
+
+@pytest.mark.parametrize("way", [3, 4, 31, 62])
+def test_more_tables_than_can_be_planned_are_refused(way: int) -> None:
+    said = f"{comb(62, way):,} tables of 62 attributes are too many, or too large"
+    with pytest.raises(InvalidParameter, match=said):
+        _ = Groups(1.0, 2**62, (2,) * 62, targets=(way,)).groups

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from math import prod
+from math import comb, prod
 from typing import Any, ClassVar, final
 
 from ldp3 import specs
@@ -60,6 +60,10 @@ class RecordScheme(Scheme):
             )
             what = "targets are 1, 2 … or different attributes by their numbers from 0 on"
             require(sound, self, what, target)
+        # before they are listed: there may be any number
+        ways = [(comb(k, t), t) if isinstance(t, int) else (1, len(t)) for t in targets]
+        if sum(tables * 2**way for tables, way in ways) > shares.MOST_PARTS:
+            raise shares.too_many(sum(tables for tables, _ in ways), k)
         require(len(self.wanted) > 0, self, "there must be a table that is wanted", given)
         if (largest := max(map(len, self.wanted))) > self.most_together:
             raise InvalidParameter(

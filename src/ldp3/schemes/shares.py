@@ -28,7 +28,9 @@ from ldp3.protocols.subset_selection import SS
 from ldp3.tables import Attributes, parts
 
 MOST_CELLS = 2**20  # of a group
-MOST_ENTRIES = 2**23  # of the table of who tells what
+MOST_ENTRIES = 2**23  # of the table of who tells what, for groups that nobody has to ask
+MOST_SOLVED = 2**24  # of the same, for a plan in half a minute and half a gigabyte
+MOST_PARTS = 2**20  # of the wanted tables, each with its own interactions
 LONGEST_SUBSET = 4096  # bits of a report
 WORTH = 1.03  # so much information a shorter report may cost
 CLOSE = 1e-3  # of the least loss
@@ -96,6 +98,14 @@ def best_oracle(epsilon: float, d: int) -> PureOracle:
 def all_tables(ways: int, k: int) -> list[Attributes]:
     """All tables of so many of k attributes."""
     return list(combinations(range(k), ways))
+
+
+def too_many(tables: int, k: int) -> InvalidParameter:
+    """What is said of more tables of k attributes than can be planned."""
+    return InvalidParameter(
+        f"{tables:,} tables of {k} attributes are too many, or too large, to be planned: want "
+        f"smaller ones, as in targets=2, or some of them, as in targets=[1, (0, 1, 2)]."
+    )
 
 
 def loads(
@@ -212,6 +222,8 @@ def best_shares(
     weights = dict(load)
     wanted, r, mu = _weights(sizes, weights)
     groups = candidates(sizes, wanted)
+    if len(groups) * len(wanted) > MOST_SOLVED:
+        raise too_many(len(weights), len(sizes))
     told = _told(wanted, groups) * [best_information(epsilon, cells(S, sizes)) for S in groups]
     unseen = [T for T, row in zip(wanted, told, strict=True) if not row.any()]
     if unseen:
