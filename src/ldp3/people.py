@@ -166,16 +166,15 @@ class Table:
             raise InvalidData(f"{self.name}: needs a row of codes and a number of people each.")
         if not len(counts) or counts.min() < 0 or counts.sum() < 1:
             raise InvalidData(f"{self.name}: counts are numbers of people, at least one.")
-        if records.min() < 0 or (records >= self.domain.sizes).any():
+        if records.min() < 0 or (records.max(axis=0) >= self.domain.sizes).any():
             raise InvalidData(f"{self.name}: codes of records lie outside their attributes.")
-        held = counts > 0
-        records, counts = records[held].astype(np.int64), counts[held].astype(np.int64)
         codes = self.domain.codes(records)
         order = np.argsort(codes)
+        order = order[counts[order] > 0]
         if not np.diff(codes[order]).all():
             raise InvalidData(f"{self.name}: each record stands once, with its number of people.")
-        object.__setattr__(self, "records", records[order])
-        object.__setattr__(self, "counts", counts[order])
+        object.__setattr__(self, "records", records[order].astype(np.int64, copy=False))
+        object.__setattr__(self, "counts", counts[order].astype(np.int64, copy=False))
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ def read_columns(users: Users, reading: Reading) -> Table:
     held, people = _distinct(users, len(columns)), pl.col(COUNT)
     if reading.missing in ("drop", "refuse"):
         users, held = _answering(users, held, columns, reading.missing)
-    domains, codes, notes = [], np.empty((len(held), len(columns)), dtype=np.int64), []
+    domains, notes, numbers = [], [], np.zeros(len(held), dtype=np.int64)
     for j, column in enumerate(columns):
         alone = _alone(users, held, j)
         each = alone.frame.group_by(VALUE).agg(people.sum(), pl.col(ROW).min()).sort(ROW).collect()
@@ -45,12 +45,12 @@ def read_columns(users: Users, reading: Reading) -> Table:
         rows = held.select(attribute(j)).join(
             known, on=attribute(j), how="left", nulls_equal=True, maintain_order="left"
         )
-        codes[:, j] = rows["code"].to_numpy()
+        numbers = numbers * domain.d + rows["code"].to_numpy()  # checked by `_records`
         domains.append(domain)
         notes += [f"{users.titles[j]}: {one}" for one in said]
     records = _records(users, domains)
-    numbered = pl.DataFrame({"record": records.codes(codes), COUNT: held[COUNT]})
-    counted = numbered.group_by("record").agg(people.sum()).filter(people > 0)
+    numbered = pl.DataFrame({"record": numbers, COUNT: held[COUNT]})
+    counted = numbered.group_by("record").agg(people.sum()).filter(people > 0).sort("record")
     if not len(counted):
         raise users.error("holds nobody, only a header or blank lines.")
     distinct = records.columns(counted["record"].to_numpy())
