@@ -143,6 +143,8 @@ def test_the_command_line_asks_the_same(
     for wrong in (["--share", "page"], both[:2], *([*both, *one] for one in beside)):
         code, out, said = run(*wrong)
         assert (code, out, said.count("\n")) == (2, "", 1)
+    for asked in (both, ["--share", "page", "--by", "sex"]):
+        assert "--confidence: must be between 0 and 1" in run(*asked, "--confidence", "95")[2]
 
 
 def test_two_collections_are_compared_table_by_table() -> None:

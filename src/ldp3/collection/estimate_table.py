@@ -17,7 +17,7 @@ from ldp3.arrays import BoolArray, FloatArray
 from ldp3.collection.aggregator import Aggregator
 from ldp3.display import MARK, bar, standing
 from ldp3.domain import Records
-from ldp3.errors import InvalidParameter, require
+from ldp3.errors import InvalidParameter, require_share
 from ldp3.files import whole_file, write_lines
 from ldp3.noise import PureNoise
 from ldp3.postprocessing.base import WHY, PostProcessor, build_method
@@ -66,7 +66,7 @@ class CollectionEstimate:
         attributes: Sequence[str] = (),
     ) -> "CollectionEstimate":
         """The estimate from what a server counted; of several attributes, the table of some."""
-        require(0 < confidence < 1, "`confidence`", "must be between 0 and 1", confidence)
+        require_share("`confidence`", confidence)
         plan = server.plan
         spec = method or plan.method
         refine = build_method(spec, *plan.modules)
@@ -291,9 +291,9 @@ def association_answer(
     server: Aggregator, first: str, second: str, confidence: float = 0.95
 ) -> Answer:
     """Whether two attributes go together, and how much."""
+    about = _about(server, confidence) | {"attributes": [first, second]}
     tables = server.tables()
     found = tables.association(first, second, confidence)
-    about = _about(server, confidence) | {"attributes": [first, second]}
     values = pl.DataFrame(
         {
             "p_value": [found.p_value],
@@ -314,6 +314,7 @@ def association_answer(
 
 def shares_answer(server: Aggregator, of: str, by: str, confidence: float = 0.95) -> Answer:
     """The shares of the values of one attribute among people with each value of another."""
+    about = _about(server, confidence)
     plan, tables = server.plan, server.tables()
     frame = tables.share(of, by=by, level=confidence).to_frame()
     title = (
@@ -327,11 +328,12 @@ def shares_answer(server: Aggregator, of: str, by: str, confidence: float = 0.95
     grid = table(frame, shown, "llrrr", title=title)
     return Answer(
         [grid, UNEVEN, NOT_DIVIDED if empty else "", *too_few(tables[of, by])],
-        _about(server, confidence) | {"of": of, "by": by, "shares": frame},
+        about | {"of": of, "by": by, "shares": frame},
     )
 
 
 def _about(server: Aggregator, confidence: float) -> dict[str, Any]:
+    require_share("`confidence`", confidence)
     plan = server.plan
     return {
         "collection": plan.name,
