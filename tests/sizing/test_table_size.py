@@ -1,5 +1,6 @@
 """What tables of several attributes take: theory beside simulation."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,8 @@ def test_give_two_and_get_the_third() -> None:
     assert above == sorted(above)  # what takes more people is farther above
     assert above[-1] > 0.2
     assert set(by_error.associations) == {("a", "b"), ("a", "c"), ("b", "c")}
+    alike = replace(by_error, associations={("a", "b"): 0.0571, ("a", "c"): 0.0574})
+    assert "where Cramér's V is at least 0.057." in alike.render()
 
 
 def test_the_association_that_can_be_seen_is_seen_as_often_as_is_said() -> None:

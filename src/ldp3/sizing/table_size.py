@@ -120,8 +120,8 @@ class TableSize:
         ]
         if self.associations:
             least, *_, most = sorted(self.associations.items(), key=lambda pair: pair[1]) * 2
-            ends = " to ".join(f"{number(v, 2)} ({a} × {b})" for (a, b), v in (least, most))
-            shown = f"{number(least[1], 2)}" if len(self.associations) == 1 else ends
+            ends = {number(v, 2): f"{number(v, 2)} ({a} × {b})" for (a, b), v in (least, most)}
+            shown = " to ".join(ends.values() if len(ends) > 1 else ends)
             said.append(
                 f"An association is found in {percent(POWER)} of collections, by a test at "
                 f"{percent(LEVEL)}, where Cramér's V is at least {shown}."
