@@ -6,11 +6,11 @@ interval of 95 % may miss 8 %. Counts are held against these rates at α = 10⁻
 
 import numpy as np
 import pytest
-from scipy.stats import binom, chi2
+from scipy.stats import binom, chi2, norm
 
 from ldp3 import Labels, LDPError, Records, stream
 from ldp3.arrays import FloatArray
-from ldp3.associations import Association, associated, shares_within
+from ldp3.associations import Association, associated, cramer, shares_within
 from ldp3.errors import InvalidData
 from ldp3.questions import fieller
 from ldp3.schemes.attributes import Groups
@@ -67,6 +67,18 @@ def test_intervals_hold(truth: FloatArray, epsilon: float) -> None:
         shares += bool(within.low[2, 1] <= asked[2, 1] <= within.high[2, 1])
     assert covered >= binom.ppf(ALPHA, RUNS, 0.92)
     assert shares >= binom.ppf(ALPHA, RUNS, 0.92)
+
+
+@pytest.mark.parametrize("seen", [1.5, 3.0, 10.0])  # standard deviations
+def test_of_two_values_each_the_interval_of_v_is_exact(seen: float) -> None:
+    way, deviation = np.array([1, -1, -1, 1]) / 2, 0.01
+    table = (0.25 + seen * deviation * way).reshape(2, 2)
+    noise = deviation**2 * np.outer(way, way)
+    _, *ends = cramer(table, lambda queries: queries @ noise @ queries.T, 0.95)
+    for end, below in zip(ends, (0.975, 0.025), strict=True):
+        true = end / 2 / deviation  # what is seen is |true + a normal number|
+        found = norm.cdf(seen - true) - norm.cdf(-seen - true)
+        assert found == pytest.approx(below, abs=1e-9) if end else found < below
 
 
 def falling(*sizes: int) -> list[FloatArray]:

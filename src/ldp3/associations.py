@@ -9,7 +9,8 @@ table. With $r$ and $c$ the margins of the table $f$ and $g = f - r c^T$:
   $(a-1)(b-1)$ degrees of freedom. $Σ$ is that of a population whose table is $r c^T$: at the
   estimate itself, cells that seem rare would seem certain, too, and the test rejects too often.
 - *Cramér's V*: $V^2 = φ^2 / (\min(a, b) - 1)$ with $φ^2 = \sum g^2 / (r c)$, less what noise adds
-  to it in the mean; the interval inverts a scaled $χ^2$ law with the right mean and variance.
+  to it in the mean; the interval inverts a scaled noncentral $χ^2$ law with the right mean and
+  variance: where both have two values and noise is normal, the exact one.
 - *Shares within a row*, $f_{ij} / r_i$: Fieller's interval, which is right even where the row may
   be empty: then it is all of $[0, 1]$.
 
@@ -18,7 +19,7 @@ References
 Fieller. *Some problems in interval estimation.* Journal of the Royal Statistical Society B, 1954.
 Gaboardi, Rogers. *Local private hypothesis testing: chi-square tests.* ICML 2018.
 Satterthwaite. *An approximate distribution of estimates of variance components.* Biometrics
-Bulletin, 1946 (a scaled χ² law with two right moments).
+Bulletin, 1946 (a scaled χ² law with two right moments; here it has a centre besides).
 """
 
 from collections.abc import Callable, Sequence
@@ -158,7 +159,7 @@ def cramer(table: FloatArray, covariance: Covariance, level: float) -> tuple[flo
     """Cramér's V and the ends of its interval; all rows and columns must stand above the noise."""
     with needing_full("cramer"):
         from scipy.optimize import brentq
-        from scipy.special import chdtr
+        from scipy.special import chndtr
     apart, spread = _apart(table, covariance)
     scale = np.outer(table.sum(axis=1), table.sum(axis=0)).ravel() ** -0.5
     h, noise = scale * apart.ravel(), scale[:, None] * spread * scale
@@ -169,8 +170,8 @@ def cramer(table: FloatArray, covariance: Covariance, level: float) -> tuple[flo
     along = max(along, square / mean)
 
     def below(phi: float) -> float:
-        centre, width = phi + mean, 2 * square + 4 * phi * along
-        return float(chdtr(2 * centre**2 / width, 2 * centre * seen / width))
+        unit = (square + along * phi) / (mean + phi)
+        return float(chndtr(seen / unit, square / unit**2, along * phi / unit**2))
 
     def end(target: float) -> float:
         if below(0.0) <= target:
