@@ -205,14 +205,27 @@ class Table:
                 f"{self.name}: {', '.join(view.names)} have {view.d:,} combinations, and a table "
                 f"has at most {MOST_VALUES:,}."
             )
-        codes = view.codes(self.records[:, [self.domain.number(one) for one in asked]])
-        if self.n < 2**53:  # sums in floats are exact, and many times as fast
-            histogram = np.bincount(codes, self.counts, view.d).astype(np.int64)
-        else:
-            histogram = np.zeros(view.d, dtype=np.int64)
-            np.add.at(histogram, codes, self.counts)
+        histogram = self._counted(tuple(map(self.domain.number, asked)), view.d)
         domain = view if several else view.parts[0]
         return Dataset(f"{self.name}:{','.join(view.names)}", domain, histogram)
+
+    def _counted(self, attributes: tuple[int, ...], d: int) -> IntArray:
+        """How many people hold each of the d combinations; kept, for all records are looked at."""
+        if attributes not in self._cache:
+            codes = np.zeros(len(self.records), dtype=np.int64)
+            for a in attributes:
+                codes = codes * self.sizes[a] + self.records[:, a]
+            if self.n < 2**53:  # sums in floats are exact, and many times as fast
+                held = np.bincount(codes, self.counts, d).astype(np.int64)
+            else:
+                held = np.zeros(d, dtype=np.int64)
+                np.add.at(held, codes, self.counts)
+            self._cache[attributes] = held
+        return self._cache[attributes]
+
+    @cached_property
+    def _cache(self) -> dict[tuple[int, ...], IntArray]:
+        return {}
 
     @cached_property
     def digest(self) -> str:
