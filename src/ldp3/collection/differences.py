@@ -14,7 +14,7 @@ from ldp3.arrays import FloatArray
 from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.estimate_table import little_of_single_values
 from ldp3.domain import Records
-from ldp3.errors import InvalidData, require, require_share
+from ldp3.errors import InvalidData, require_share
 from ldp3.printing import number
 from ldp3.types import Estimate
 
@@ -135,7 +135,7 @@ class CollectionDifference:
 
         Of several attributes, that of the table of some.
         """
-        require(0 < confidence < 1, "`confidence`", "must be between 0 and 1", confidence)
+        require_share("`confidence`", confidence)
         estimates = wanted(first, attributes), wanted(second, attributes)
         domains = [
             one.domain or server.plan.domain

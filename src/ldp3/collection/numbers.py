@@ -17,7 +17,7 @@ from ldp3.collection.aggregator import Aggregator
 from ldp3.collection.differences import both_sides, minus, wanted
 from ldp3.collection.estimate_table import estimated, too_few
 from ldp3.domain import Bins, Domain
-from ldp3.errors import InvalidData, require
+from ldp3.errors import InvalidData, require_share
 from ldp3.postprocessing.base import build_method
 from ldp3.printing import plural
 from ldp3.questions import Place, Quantity, Questions, range_said
@@ -82,7 +82,7 @@ def told(
 
     Of several attributes, what it says of one of them.
     """
-    require(0 < confidence < 1, "`confidence`", "must be between 0 and 1", confidence)
+    require_share("`confidence`", confidence)
     plan = server.plan
     spec = method or plan.method
     estimate, processed = estimated(server, build_method(spec, *plan.modules), attributes)
@@ -134,7 +134,7 @@ def told_apart(
 
     Of several attributes, those of one of them.
     """
-    require(0 < confidence < 1, "`confidence`", "must be between 0 and 1", confidence)
+    require_share("`confidence`", confidence)
     estimates = [wanted(server, attributes) for server in (first, second)]
     domain, other = (
         e.domain or s.plan.domain for e, s in zip(estimates, (first, second), strict=True)
