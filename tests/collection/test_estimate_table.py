@@ -36,6 +36,16 @@ def test_the_table_holds_estimates_intervals_and_processed_values() -> None:
     assert (found.about["confidence"], found.about["method"]) == (0.9, "norm_sub")
 
 
+def test_an_attribute_that_is_called_as_a_column_keeps_its_own() -> None:
+    asked = [ldp3.Labels(["rare", "often"], name="frequency"), ldp3.Labels(["a", "b"], name="low")]
+    counted = Aggregator(Plan("habits", ldp3.Records(asked), "groups", 1.0))
+    counted.add(counted.plan.oracle.perturb(np.repeat([0, 3], 500), ldp3.stream(0)))
+    found = CollectionEstimate.of(counted, attributes=["frequency", "low"]).table
+    assert found["frequency (attribute)"].to_list() == ["rare", "rare", "often", "often"]
+    assert found["low (attribute)"].to_list() == ["a", "b", "a", "b"]
+    assert found["frequency"].dtype == pl.Float64
+
+
 def test_simultaneous_intervals_are_wider() -> None:
     each = CollectionEstimate.of(server()).table
     all_at_once = CollectionEstimate.of(server(), simultaneous=True).table

@@ -14,6 +14,7 @@ from ldp3.errors import InvalidParameter, require
 from ldp3.printing import percent, show, terminal_width, visible, wrapped
 
 Goal = Literal["mean", "distribution", "quantiles"]
+WAVE_IS_BEST = 3.0  # ε, up to which no other protocol here tells a mean with less noise
 FEW_REPORTS = 1_000  # counted by what each tells, below which a square wave alone is as good
 SHOWN = 12  # groups of a scheme that are printed
 
@@ -273,7 +274,8 @@ def _suited(goal: Goal, epsilon: float, population: int | None) -> tuple[str, st
 
     require(epsilon > 0, "`epsilon`", "must be > 0", epsilon)
     if goal == "mean":
-        return "sw", "the average report of SW tells the mean best"
+        best = "best" if epsilon <= WAVE_IS_BEST else "well: `ldp3 size --goal mean` compares"
+        return "sw", f"the average report of SW tells the mean {best}"
     enough = ceil(FEW_REPORTS / tanh(epsilon / 2) ** 2)
     if population is not None and population < enough:
         return "sw", "so few reports tell the coarse shape only, which SW does best"

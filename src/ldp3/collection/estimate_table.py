@@ -29,6 +29,7 @@ from ldp3.types import Estimate
 
 NUMBERS = ("frequency", "low", "high", "processed", "processed_low", "processed_high")
 UP_TO = {"up_to": "up to here", "up_to_low": "low", "up_to_high": "high"}
+TITLES = {"label", *NUMBERS, *UP_TO, "users", "above_noise"}  # of its columns
 WRITTEN = (".csv", ".json", ".parquet")
 FEW_PEOPLE = 50  # people, below whom the normal law is not to be trusted
 NOT_DIVIDED = "–: too few people to tell, for nobody may be in that row."
@@ -77,9 +78,11 @@ class CollectionEstimate:
         values: dict[str, Any] = {"label": domain.labels}
         if isinstance(domain, Records):  # the attributes in columns of their own, for programs
             held = zip(domain.parts, domain.columns(np.arange(domain.d)).T, strict=True)
-            values |= {part.name: [part.label(c) for c in own] for part, own in held}
-        values |= {"label": domain.labels, "frequency": estimate.frequencies}  # whatever those are
-        values |= {"low": low, "high": high, "processed": processed}
+            for part, own in held:
+                title = f"{part.name} (attribute)" if part.name in TITLES else part.name
+                values[title] = [part.label(c) for c in own]
+        values |= {"frequency": estimate.frequencies, "low": low, "high": high}
+        values["processed"] = processed
         if between is not None:
             values |= {"processed_low": between[0], "processed_high": between[1]}
         # all at once by Bonferroni, as the intervals of single values
