@@ -167,8 +167,8 @@ def test_numbers_are_asked_of_one_collection_and_of_two(folder: Path, run: Run) 
     assert all(row in out for row in ("mean ", "median ", "quantile 0.9 ", "share from 32 on "))
     code, out, _ = run("difference first.counts second.counts --mean --below 16 --format csv")
     assert (code, len(out.splitlines())) == (0, 3)
-    _, out, _ = run("estimate first.counts --simultaneous")  # and shows other intervals
-    assert "0.95, each, for the share up to each value among those who reported" in out
+    _, out, _ = run("estimate first.counts --simultaneous")
+    assert "0.95, all at once, for the share up to each value among those who reported" in out
     for line, said in (
         ("estimate first.counts --above 33", "33 lies inside a bin"),
         ("estimate first.counts --above 64", "No bin lies from 64 on"),
