@@ -88,6 +88,7 @@ def test_a_frame_has_a_row_for_every_value_in_the_order_of_the_domain() -> None:
         estimate.to_frame(["rare"])
 
 
+@pytest.mark.slow
 def test_what_nobody_holds_seldom_stands_above_the_noise() -> None:
     """Of 400 collections with 50 values that nobody holds, few name any: level 0.95 for all."""
     oracle, rng = ldp3.oracle("oue", 1.0, 51), ldp3.stream(0)

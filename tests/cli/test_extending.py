@@ -190,13 +190,9 @@ def test_nothing_to_verify_is_one_line(ldp3_: Run, given: list[str]) -> None:
     assert err.count("\n") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("kind", "other"),
-    [
-        ("metric", "l1"),
-        pytest.param("protocol", "oue", marks=pytest.mark.slow),
-        pytest.param("method", "norm", marks=pytest.mark.slow),
-    ],
+    ("kind", "other"), [("metric", "l1"), ("protocol", "oue"), ("method", "norm")]
 )
 def test_a_new_file_runs_and_verifies_at_once(
     ldp3_: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, other: str

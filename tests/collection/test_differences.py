@@ -75,6 +75,7 @@ def test_the_interval_holds_where_that_of_newcombe_does_not() -> None:
     assert least_coverage((400, 400), pair, 0.95, [(2, 8)]) >= 0.95  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_collections_that_are_not_pure_can_be_compared_and_are_right() -> None:
     oracles, runs = (ldp3.oracle("hr", 6.0, 16), ldp3.oracle("oue", 3.0, 16)), 100
     users = [np.arange(16) * 5, np.arange(16)[::-1] * 9]

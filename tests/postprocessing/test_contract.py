@@ -15,7 +15,8 @@ from tests.postprocessing.estimates import estimate, estimates, impure, steady, 
 
 METHODS = sorted(find(PostProcessor))
 CHAINS = ["power+norm_sub", "norm_cut+norm", "base_cut+em", "norm_sub+npmle", "em+power+norm_mul"]
-TWINS = "completed_mean", "completed_root", "interactions"  # of one attribute it is multiscale
+# of one attribute interactions are multiscale
+TWINS = "completed_mean", "completed_root", "interactions", "multiscale_ordered"
 every_method = pytest.mark.parametrize("spec", METHODS + CHAINS)
 
 

@@ -48,6 +48,7 @@ def column(page: Page, name: str) -> list[str]:  # noqa: F811
     return cells
 
 
+@pytest.mark.slow
 def test_the_page_shows_within_its_intervals_what_2000_people_sent(
     page: Page,  # noqa: F811
     tmp_path: Path,

@@ -126,6 +126,7 @@ def test_an_order_is_wrong_as_often_as_in_simulated_collections(spec: str) -> No
     assert abs(wrong / runs - told) < -stats.norm.ppf(0.5e-6) * np.sqrt(shares.sum())
 
 
+@pytest.mark.slow
 def test_every_protocol_is_compared_for_an_order_and_after_post_processing() -> None:
     given: dict[str, Any] = {"epsilon": 1, "data": "zipf(d=16, n=9_999)", "protocols": FAST}
     order = ldp3.size(goal="top2", **given)
