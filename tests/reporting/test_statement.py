@@ -153,6 +153,12 @@ def test_counts_of_another_plan_are_refused(tmp_path: Path) -> None:
         ldp3.statement(server.plan, counts=file)
 
 
+def test_two_values_that_are_equally_frequent_are_told_of() -> None:
+    plan = ldp3.Plan("x", PAGES, "grr", 1.0)
+    said = ldp3.statement(plan, sample=np.array([50, 50, 3])).render("text")
+    assert "by 0 percentage points" in " ".join(said.split())
+
+
 def test_a_sample_that_does_not_fit_the_plan_is_refused() -> None:
     for sample in (np.ones(2, dtype=int), np.zeros(3, dtype=int)):
         with pytest.raises(InvalidParameter, match="how many people hold each of the 3 values"):

@@ -97,7 +97,7 @@ def _passages(words: Mapping[str, Any]) -> list[Passage]:
     page = files("ldp3.reporting").joinpath("templates", "statement.txt")
     made: list[Passage] = []
     for mark, lines in groupby(page.read_text(encoding="utf-8").splitlines(), lambda one: one[0]):
-        said = [line[2:].format_map(words) for line in lines if all(map(words.get, _holes(line)))]
+        said = [line[2:].format_map(words) for line in lines if _known(words, line)]
         match mark:
             case "#":
                 made += map(Heading, said)
@@ -113,8 +113,10 @@ def _passages(words: Mapping[str, Any]) -> list[Passage]:
     return made
 
 
-def _holes(line: str) -> list[str]:
-    return [name.partition(".")[0] for _, name, _, _ in Formatter().parse(line) if name]
+def _known(words: Mapping[str, Any], line: str) -> bool:
+    """Whether every hole of a line can be filled; nothing to say is None or empty, not zero."""
+    holes = [name.partition(".")[0] for _, name, _, _ in Formatter().parse(line) if name]
+    return all(words.get(hole) not in (None, "") for hole in holes)
 
 
 def _words(plan: Plan) -> dict[str, Any]:
