@@ -31,7 +31,7 @@ NUMBERS = ("frequency", "low", "high", "processed", "processed_low", "processed_
 UP_TO = {"up_to": "up to here", "up_to_low": "low", "up_to_high": "high"}
 TITLES = {"label", *NUMBERS, *UP_TO, "users", "above_noise"}  # of its columns
 WRITTEN = (".csv", ".json", ".parquet")
-FEW_PEOPLE = 50  # people, below whom the normal law is not to be trusted
+FEW_PEOPLE = 50  # below whom the normal law is not to be trusted
 NOT_DIVIDED = "–: too few people to tell, for nobody may be in that row."
 UNEVEN = "Each share is estimated by itself and kept within its interval: they need not sum to one."
 

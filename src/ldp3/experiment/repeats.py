@@ -24,7 +24,7 @@ from ldp3.people import Marginals
 from ldp3.results import ties
 from ldp3.results.axes import Cell, without
 
-MOST_REPEATS = 640  # repeats: seven looks
+MOST_REPEATS = 640  # seven looks
 WORK = 1_600_000  # frequencies to work out, for each dataset and ε: some seconds of one core
 OVERHEAD = 64  # frequencies that could be worked out while a method or a protocol begins
 JOINING = 4  # times as long a table takes as an estimate: it is joined from groups

@@ -20,7 +20,7 @@ from ldp3.protocols.layout import Code
 from ldp3.randomness import WORDS, Words, ceil_threshold, exp
 from ldp3.types import Estimate, Tally
 
-MOST_VALUES = 2**27  # values, so that a histogram of reports fits into memory
+MOST_VALUES = 2**27  # so that a histogram of reports fits into memory
 
 
 @final

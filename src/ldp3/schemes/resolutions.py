@@ -20,7 +20,7 @@ from ldp3.randomness import WORDS
 from ldp3.schemes.base import Group, Scheme, View, whole_shares
 from ldp3.types import Estimate, Tally
 
-MOST_VALUES = 2**14  # values: the variances of all of them cost O(d² log d)
+MOST_VALUES = 2**14  # the variances of all of them cost O(d² log d)
 ROWS = 2**18  # numbers in the weights of several queries that are looked at together
 LEAST = 1e-9  # ε
 GRAIN = 64  # shares are whole numbers of so many, or rounding would make them differ by machine
